@@ -1,0 +1,1 @@
+"""One file for each library that gitmem stands on."""

@@ -1,0 +1,169 @@
+"""Every error that gitmem raises, grouped by what the caller does next.
+
+    GitmemError
+      UsageError (also ValueError)   fix the call                exit 2
+        InvalidRecord, InvalidRef
+      RefusedError                   change the content          exit 3
+        ThreatFound, ProtectedPath
+      NotFound                       look elsewhere              exit 4
+        UnknownSource, Unavailable
+      HomeError                      fix the directory           exit 10
+        NotAHome, UnsupportedFormat
+      ConflictError                  retry                       exit 11
+        HomeLocked, HeadMoved, RevisionConflict
+      RemoteError                    check the remote, retry     exit 13
+      CorruptionError                stop; run verify            exit 20
+        LedgerCorrupt
+
+An `OSError` for a full disk or a missing permission passes through: its own message is the best one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class GitmemError(Exception):
+    """A failure that gitmem foresees.
+
+    Args:
+        message: what happened, to what.
+        hint: what to do about it, one sentence.
+        details: the data of the failure; each becomes a JSON field of `details`.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = details
+
+
+class UsageError(GitmemError, ValueError):
+    """The call is wrong: an argument is missing, malformed or out of range."""
+
+    code = "invalid_input"
+    exit_code = 2
+
+
+class InvalidRecord(UsageError):
+    """An event cannot become a ledger record."""
+
+    code = "invalid_record"
+
+
+class InvalidRef(UsageError):
+    """A text is not a source ref."""
+
+    code = "invalid_ref"
+
+
+class RefusedError(GitmemError):
+    """The content, a limit or a policy forbids the write; nothing was changed."""
+
+    code = "refused"
+    exit_code = 3
+
+
+class ThreatFound(RefusedError):
+    """The scanner found text that must not be stored."""
+
+    code = "threat_found"
+
+
+class ProtectedPath(RefusedError):
+    """The path is a link, lies outside the home, or belongs to somebody else."""
+
+    code = "protected_path"
+
+
+class NotFound(GitmemError):
+    """What was asked for is not here."""
+
+    code = "not_found"
+    exit_code = 4
+
+
+class UnknownSource(NotFound):
+    """A well-formed source ref names nothing in this home."""
+
+    code = "memory_source_not_found"
+
+
+class Unavailable(NotFound):
+    """A source was here and cannot be shown: redacted, quarantined or deleted."""
+
+    code = "memory_source_unavailable"
+
+
+class ObjectMissing(NotFound):
+    """A Git object or ref that something points at is not in the object store."""
+
+    code = "object_missing"
+
+
+class HomeError(GitmemError):
+    """The directory is not usable as an agent home."""
+
+    code = "home_error"
+    exit_code = 10
+
+
+class NotAHome(HomeError):
+    """There is no agent home here."""
+
+    code = "not_a_home"
+
+
+class UnsupportedFormat(HomeError):
+    """The home's format is unreadable, too old, or newer than this program."""
+
+    code = "unsupported_format"
+
+
+class ConflictError(GitmemError):
+    """Something else holds or moved what the call needs; trying again may succeed."""
+
+    code = "conflict"
+    exit_code = 11
+
+
+class HomeLocked(ConflictError):
+    """Another process holds a lock for longer than the call may wait."""
+
+    code = "busy"
+
+
+class HeadMoved(ConflictError):
+    """A ref no longer has the value that the write was prepared for."""
+
+    code = "moved"
+
+
+class RevisionConflict(ConflictError):
+    """An object has a newer revision than the caller expected."""
+
+    code = "revision_conflict"
+
+
+class RemoteError(GitmemError):
+    """A remote failed, refused, or did not answer in time."""
+
+    code = "remote_error"
+    exit_code = 13
+
+
+class CorruptionError(GitmemError):
+    """Stored data contradicts itself."""
+
+    code = "corruption"
+    exit_code = 20
+
+
+class LedgerCorrupt(CorruptionError):
+    """A ledger line is damaged where the operation cannot go on without it."""
+
+    code = "ledger_corrupt"

@@ -1,0 +1,143 @@
+"""The floors of gitmem: imports point down, one library is imported by one file, names say what a file is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gitmem
+
+PACKAGE = Path(gitmem.__file__).parent
+
+#: Lowest floor first; within a floor a module imports only modules listed before it. A name that ends in a
+#: slash is a family: its files may import each other.
+FLOORS = [
+    row.split()
+    for row in (
+        # 0 words
+        "errors times records refs config identity json_view",
+        # 1 pure rules
+        """repository git_objects ledger_format forgotten lifecycle_rules long_text subjects entries
+        front_matter note_text catalog scanner analysis documents ranking snippet text_merge branch_merge
+        staging_area pack_format attributes""",
+        # 2 seams
+        "layout durable_file file_lock git_lock search_index changes templates/",
+        # 3 one library each, and the fakes
+        "backends/dulwich_repository backends/whoosh_index backends/watchdog_changes testing/",
+        # 4 one thing remembered
+        """pack_maintenance ledger spool turn_line lifecycle git_state staged_index operator_branch
+        pending_writes curated note_ids notes history""",
+        # 5 use cases
+        "init turn indexer search memory_get status commit_found importers/",
+        # 6 doors
+        "home watch demo cli/",
+    )
+]
+
+#: Library -> the one file, or the one family, that may import it.
+FENCES = {
+    "dulwich": "backends/dulwich_repository",
+    "whoosh": "backends/whoosh_index",
+    "watchdog": "backends/watchdog_changes",
+    "merge3": "text_merge",
+    "frontmatter": "front_matter",
+    "yaml": "front_matter",
+    "click": "cli/",
+    "rich": "cli/drawing",
+}
+
+#: Words that say nothing about what a file holds.
+EMPTY_NAMES = {"utils", "util", "helpers", "common", "manager", "service", "base", "core", "misc"}
+
+FACADE = "__init__"
+
+
+def modules() -> dict[str, Path]:
+    """Return name (slashes, below the package) and path of each module; a package by its folder's."""
+    names = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).with_suffix("").as_posix()
+        names[name.removesuffix("/__init__")] = path
+    return names
+
+
+def place_of(name: str) -> tuple[int, int]:
+    """Return floor and place on it of a module; a package's own `__init__` stands with its first member."""
+    for floor, row in enumerate(FLOORS):
+        for place, listed in enumerate(row):
+            family = listed.endswith("/") and (name + "/").startswith(listed)
+            if name == listed or family or listed.startswith(name + "/"):
+                return floor, place
+    raise AssertionError(f"{name} stands on no floor: add it to FLOORS")
+
+
+def imports_of(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield dotted name and line of everything a file imports, also inside functions and for types only."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def inner_imports(path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
+    """Yield the gitmem modules that a file imports; the bare facade counts as `__init__`."""
+    for dotted, line in imports_of(path):
+        head, _, rest = dotted.partition(".")
+        if head != "gitmem":
+            continue
+        name = rest.replace(".", "/")
+        while name and name not in known:
+            name = name.rpartition("/")[0]
+        yield name or FACADE, line
+
+
+@pytest.mark.parametrize("name", sorted(set(modules()) - {FACADE}))
+def test_imports_point_down(name: str) -> None:
+    """A module imports only what is below it, so that each can be read without what is built on it."""
+    known = modules()
+    here = place_of(name)
+    for other, line in inner_imports(known[name], known):
+        if other == FACADE:
+            taken = {d for d, at in imports_of(known[name]) if at == line and d.startswith("gitmem")}
+            assert taken == {"gitmem.__version__"}, f"{name}:{line} imports the facade"
+            continue
+        there = place_of(other)
+        assert there < here or same_family(name, other), (
+            f"{name}:{line} imports {other}, which is not below it"
+        )
+
+
+def same_family(name: str, other: str) -> bool:
+    """Say whether two modules stand in one listed family."""
+    return any(
+        listed.endswith("/") and (name + "/").startswith(listed) and (other + "/").startswith(listed)
+        for row in FLOORS
+        for listed in row
+    )
+
+
+@pytest.mark.parametrize("library", [*FENCES, "numpy"])
+def test_one_library_has_one_importing_file(library: str) -> None:
+    """A foreign library stays behind one file, so that it can be replaced there."""
+    importing = {
+        name
+        for name, path in modules().items()
+        if any(dotted.split(".")[0] == library for dotted, _ in imports_of(path))
+    }
+    fence = FENCES.get(library)
+    if fence is None:
+        assert len(importing) <= 1
+    elif fence.endswith("/"):
+        assert all((name + "/").startswith(fence) for name in importing)
+    else:
+        assert importing <= {fence}
+
+
+def test_names_say_something() -> None:
+    """No file is called by a word that fits every file."""
+    assert not [name for name in modules() if name.rpartition("/")[2] in EMPTY_NAMES]

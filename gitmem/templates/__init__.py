@@ -1,0 +1,38 @@
+"""The files of a new home, as texts with a few names to fill in."""
+
+from __future__ import annotations
+
+from importlib import resources
+from string import Template
+from typing import Final
+
+from gitmem.config import toml_string
+
+#: Path in the home -> file in this package; hidden names are stored without their dot.
+_FILES: Final = {
+    "README.md": "README.md",
+    "AGENTS.md": "AGENTS.md",
+    "gitmem.toml": "gitmem.toml",
+    "memory/operator.md": "memory/operator.md",
+    "memory/self.md": "memory/self.md",
+    "memory/MEMORY.md": None,
+    "memory/USER.md": None,
+    ".gitattributes": "gitattributes",
+    ".gitignore": "gitignore",
+}
+
+
+def render_templates(*, agent: str, home_id: str) -> dict[str, bytes]:
+    """Return path and content of each file that a new home starts with; the two stores start empty.
+
+    Args:
+        agent: the agent's name.
+        home_id: the minted id.
+    """
+    values = {"agent": agent, "agent_toml": toml_string(agent), "home_id": home_id}
+    return {path: _render(name, values).encode("utf-8") if name else b"" for path, name in _FILES.items()}
+
+
+def _render(name: str, values: dict[str, str]) -> str:
+    text = resources.files(__name__).joinpath(name).read_text("utf-8")
+    return Template(text).substitute(values)

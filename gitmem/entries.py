@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gitmem.authored_text import BOM, LINE_BREAK
 from gitmem.errors import RefusedError, UsageError
 
 #: What stands between two entries; counted as three characters of the store's size.
 DELIMITER: Final = "\n§\n"
 
 _MARK: Final = "§"
-_BOM: Final = "\ufeff"
-_LINE_BREAK: Final = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def parse_store(text: str) -> list[Entry]:
     entries: dict[str, Entry] = {}
     block: list[str] = []
     start = 1
-    for number, line in enumerate([*_LINE_BREAK.split(text.removeprefix(_BOM)), _MARK], 1):
+    for number, line in enumerate([*LINE_BREAK.split(text.removeprefix(BOM)), _MARK], 1):
         if line.strip() == _MARK:
             entry = _entry_at(block, start)
             if entry is not None:
@@ -58,7 +56,7 @@ def format_store(entries: Iterable[Entry], newline: str = "\n") -> str:
 
     Args:
         entries: in file order.
-        newline: the one line ending of the file; `newline_of` tells what a text has.
+        newline: the one line ending of the file; `authored_text.newline_of` tells what a text has.
     """
     text = DELIMITER.join(entry.text for entry in entries)
     return f"{text}\n".replace("\n", newline) if text else ""
@@ -71,7 +69,7 @@ def make_entry(text: str) -> Entry:
         UsageError: there is nothing in it.
         RefusedError: a line of it would be read back as a delimiter.
     """
-    text = _LINE_BREAK.sub("\n", text).strip()
+    text = LINE_BREAK.sub("\n", text).strip()
     if not text:
         raise UsageError("an entry needs text")
     if any(line.strip() == _MARK for line in text.split("\n")):
@@ -95,12 +93,6 @@ def entry_id(text: str) -> str:
 def count_chars(entries: Sequence[Entry]) -> int:
     """Return the size that is held against a store's limit: code points, delimiters included."""
     return sum(len(entry.text) for entry in entries) + len(DELIMITER) * max(len(entries) - 1, 0)
-
-
-def newline_of(text: str) -> str:
-    """Return the line ending that most lines of a text have; LF where it has none."""
-    crlf = text.count("\r\n")
-    return "\r\n" if crlf > text.count("\n") - crlf else "\n"
 
 
 def _entry_at(block: Sequence[str], start: int) -> Entry | None:

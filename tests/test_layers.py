@@ -20,9 +20,9 @@ FLOORS = [
         # 0 words
         "errors times records refs config identity json_view",
         # 1 pure rules
-        """repository git_objects ledger_format forgotten lifecycle_rules long_text subjects entries
-        front_matter note_text catalog scanner analysis documents ranking snippet text_merge branch_merge
-        staging_area pack_format attributes""",
+        """repository git_objects ledger_format forgotten lifecycle_rules long_text subjects authored_text
+        branch_changes entries front_matter note_text catalog scanner analysis documents ranking snippet
+        text_merge branch_merge staging_area pack_format attributes""",
         # 2 seams
         "layout durable_file file_lock git_lock search_index changes templates/",
         # 3 one library each, and the fakes

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.authored_text import newline_of
 from gitmem.entries import (
     DELIMITER,
     count_chars,
@@ -15,7 +16,6 @@ from gitmem.entries import (
     entry_id,
     format_store,
     make_entry,
-    newline_of,
     parse_store,
 )
 from gitmem.errors import RefusedError, UsageError
@@ -100,13 +100,6 @@ def test_an_added_entry_keeps_the_files_line_ending():
     entries = [*parse_store(store), make_entry("e\nf")]
     written = format_store(entries, newline_of(store))
     assert written == store + "§\r\ne\r\nf\r\n"
-
-
-def test_line_ending_of_a_mixed_text_is_the_more_frequent():
-    """A file is not turned over for one stray line."""
-    assert newline_of("a\r\nb\nc\n") == "\n"
-    assert newline_of("a\r\nb\r\nc\n") == "\r\n"
-    assert newline_of("") == "\n"
 
 
 def test_id_is_the_start_of_the_digest_by_which_it_is_forgotten():

@@ -64,6 +64,12 @@ def _take(lock: Path, wait: float) -> None:
             time.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not secrecy
             pause = min(pause * 2, 0.02)
             continue
+        except FileNotFoundError:
+            # `git pack-refs` and `git gc` remove folders that fall empty, also one that was made just now.
+            if time.monotonic() >= deadline:
+                raise
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            continue
         try:
             os.write(descriptor, MARK)
         finally:

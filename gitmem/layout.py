@@ -56,7 +56,7 @@ class Layout:
         return self.private / "lock"
 
     @property
-    def branch_lock(self) -> Path:
+    def maintenance_lock(self) -> Path:
         """The file whose lock serialises pack maintenance of the shared object store."""
         return self.common_dir / "gitmem" / "maintenance.lock"
 

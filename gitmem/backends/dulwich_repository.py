@@ -1,0 +1,420 @@
+"""A Git repository on disk: objects and configuration read through dulwich, refs and packs through own files.
+
+dulwich is imported when the first object or the first configuration value is asked for, so that opening a
+home and reading its refs costs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from gitmem import pack_files
+from gitmem.durable_file import write_file
+from gitmem.errors import CorruptionError, HomeError, HomeLocked, ObjectMissing
+from gitmem.file_lock import file_lock
+from gitmem.git_config import change_value, split_key
+from gitmem.git_lock import git_lock
+from gitmem.git_objects import parse_commit, parse_tree
+from gitmem.layout import Layout
+from gitmem.pack_format import whole_entry
+from gitmem.reachability import reaches
+from gitmem.recent_objects import RecentObjects
+from gitmem.ref_files import RefFiles
+from gitmem.repository import Commit, GitObject, Head, ObjectKind, TreeEntry
+
+if TYPE_CHECKING:
+    from dulwich.config import ConfigFile
+    from dulwich.object_store import DiskObjectStore
+
+_KINDS: Final[dict[int, ObjectKind]] = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+_ID: Final = re.compile(r"[0-9a-f]{40}")
+#: Extensions that change nothing for gitmem.
+_HARMLESS: Final = ("noop", "preciousobjects", "worktreeconfig", "relativeworktrees")
+_PLAIN: Final = (("objectformat", "sha1"), ("refstorage", "files"))
+_NAMES: Final = {"partialclone": "partialClone"}
+#: Seconds for which the configuration files of the user and the machine are trusted without a look.
+_FOREIGN_CONFIG_FOR: Final = 1.0
+#: A file written within this time may be written again without any change that `stat` shows.
+_RACY_NS: Final = 20_000_000
+
+_Stamp = tuple[int, ...] | float | None
+
+
+def init_repository(root: Path) -> None:
+    """Make a repository with the unborn branch `main` in `root`, whatever Git is configured to do.
+
+    Leaves everything alone where `root` has a `.git` already. Needs no git program.
+    """
+    git_dir = root / ".git"
+    if os.path.lexists(git_dir):
+        return
+    root.mkdir(parents=True, exist_ok=True)
+    fresh = root / f".git.{secrets.token_hex(6)}.part"
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "hooks", "info"):
+        (fresh / folder).mkdir(parents=True)
+    write_file(fresh / "HEAD", b"ref: refs/heads/main\n")
+    write_file(fresh / "config", _first_config(fresh).encode())
+    write_file(fresh / "description", b"Unnamed repository; edit this file 'description' to name it.\n")
+    write_file(fresh / "info" / "exclude", b"# Paths that are ignored in this repository only.\n")
+    try:
+        fresh.rename(git_dir)
+    except OSError:
+        # Another process was faster; what it made is as good.
+        _remove_tree(fresh)
+        if not git_dir.is_dir():
+            raise
+
+
+def open_repository(layout: Layout) -> DulwichRepository:
+    """Return the repository of a work tree; the first use of each part opens it."""
+    repository = DulwichRepository(layout)
+    with suppress(HomeLocked):
+        repository.remove_stale_keeps()
+    return repository
+
+
+class DulwichRepository:
+    """The `Repository` protocol over a repository on disk; may be used by several threads."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._settings = _Settings(layout)
+        self._refs = RefFiles(layout, self._settings.get)
+        self._recent = RecentObjects()
+        self._lock = threading.RLock()
+        self._store: DiskObjectStore | None = None
+
+    def read(self, object_id: str) -> tuple[ObjectKind, bytes]:
+        """Return kind and raw content of an object."""
+        known = self._recent.get(object_id)
+        if known is not None:
+            return known
+        with self._lock:
+            kind, content = self._read_stored(object_id)
+        self._recent.add(object_id, kind, content)
+        return kind, content
+
+    def read_tree(self, tree_id: str) -> Sequence[TreeEntry]:
+        """Return the entries of a tree in Git's order."""
+        entries = self._recent.entries(tree_id)
+        if entries is None:
+            entries = tuple(parse_tree(self._read_as("tree", tree_id)))
+            self._recent.add_entries(tree_id, entries)
+        return entries
+
+    def read_commit(self, commit_id: str) -> Commit:
+        """Return a parsed commit."""
+        return parse_commit(commit_id, self._read_as("commit", commit_id))
+
+    def contains(self, object_id: str) -> bool:
+        """Say whether the object is in the store."""
+        if _ID.fullmatch(object_id) is None:
+            return False
+        with self._lock:
+            try:
+                return object_id.encode() in self._opened()  # type: ignore[operator]
+            except (OSError, ValueError, AssertionError):
+                return self._read_around_damage(object_id) is not None
+
+    def head(self) -> Head:
+        """Return what HEAD is now."""
+        return self._refs.head()
+
+    def read_ref(self, name: str) -> str | None:
+        """Return a ref's value now, or None."""
+        return self._refs.read(name)
+
+    def list_refs(self, prefix: str) -> Mapping[str, str]:
+        """Return names and values of the refs below `prefix`."""
+        return self._refs.list(prefix)
+
+    def move_ref(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
+        """Compare-and-swap one ref, durably, with its reflog line."""
+        self._refs.move(name, old=old, new=new, message=message, who=who)
+
+    def settle_refs(self) -> None:
+        """Make the last ref renames durable."""
+        self._refs.settle()
+
+    def write_pack(self, objects: Sequence[GitObject]) -> AbstractContextManager[object]:
+        """Write objects as one small durable pack, held by a `.keep` until the context ends."""
+        entries = {item.id: item for item in objects}
+        if not entries:
+            return nullcontext()
+        packed = [whole_entry(item) for item in entries.values()]
+        shared = self._settings.get("core.sharedRepository")
+        return pack_files.kept_pack(self._pack_folder, packed, shared=shared)
+
+    def remove_stale_keeps(self) -> list[str]:
+        """Remove what dead processes of gitmem left among the packs; return the names.
+
+        Raises:
+            HomeLocked: the packs are being merged just now.
+        """
+        with file_lock(self._layout.maintenance_lock, wait=0):
+            return pack_files.remove_stale_keeps(self._pack_folder)
+
+    def config(self, key: str) -> str | None:
+        """Return a Git configuration value, the most local one, or None."""
+        return self._settings.get(key)
+
+    def set_config(self, key: str, value: str | None) -> None:
+        """Set a value in the repository's own configuration file; None removes it."""
+        self._settings.set(key, value)
+
+    def object_format(self) -> str:
+        """Return `sha1`, or name what gitmem does not support."""
+        return self._settings.object_format()
+
+    def is_ancestor(self, ancestor: str, descendant: str) -> bool:
+        """Say whether one commit is reachable from another."""
+        return reaches(self.read_commit, descendant, ancestor)
+
+    def walk_first_parents(self, commit_id: str) -> Iterator[Commit]:
+        """Yield a commit and its first parents, newest first."""
+        commit = self.read_commit(commit_id)
+        while True:
+            yield commit
+            if not commit.parents:
+                return
+            try:
+                commit = self.read_commit(commit.parents[0])
+            except ObjectMissing:
+                return
+
+    def close(self) -> None:
+        """Release files; the object stays usable and opens them again."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+    @property
+    def _pack_folder(self) -> Path:
+        return self._layout.common_dir / "objects" / "pack"
+
+    def _opened(self) -> DiskObjectStore:
+        if self._store is None:
+            from dulwich.object_store import DiskObjectStore  # noqa: PLC0415 - costs 50 ms
+
+            self._store = DiskObjectStore(str(self._layout.common_dir / "objects"))
+            weakref.finalize(self, self._store.close)
+        return self._store
+
+    def _read_as(self, kind: ObjectKind, object_id: str) -> bytes:
+        found, content = self.read(object_id)
+        if found != kind:
+            raise CorruptionError(f"{object_id} is a {found}, not a {kind}", object=object_id)
+        return content
+
+    def _read_stored(self, object_id: str) -> tuple[ObjectKind, bytes]:
+        if _ID.fullmatch(object_id) is None:
+            raise ObjectMissing(f"not an object id: {object_id!r}", object=object_id)
+        try:
+            number, content = self._opened().get_raw(object_id.encode())  # type: ignore[arg-type]
+        except KeyError:
+            raise _missing(object_id) from None
+        except Exception as error:
+            found = self._read_around_damage(object_id)
+            if found is None:
+                raise _missing(object_id, reason=str(error) or type(error).__name__) from error
+            number, content = found
+        return _KINDS[number], content
+
+    def _read_around_damage(self, object_id: str) -> tuple[int, bytes] | None:
+        """Look in each place by itself: one damaged pack must not hide what the others hold."""
+        store = self._opened()
+        raw_id = bytes.fromhex(object_id)
+        with suppress(Exception):
+            store._update_pack_cache()
+        for pack in list(store._iter_cached_packs()):
+            with suppress(Exception):
+                return pack.get_raw(raw_id)  # type: ignore[arg-type]
+        with suppress(Exception):
+            loose = store._get_loose_object(object_id.encode())  # type: ignore[arg-type]
+            if loose is not None:
+                return loose.type_num, loose.as_raw_string()
+        for alternate in store.alternates:
+            with suppress(Exception):
+                return alternate.get_raw(object_id.encode())  # type: ignore[arg-type]
+        return None
+
+
+class _Settings:
+    """Git configuration as Git reads it: of the work tree, the repository, the user and the machine."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._lock = threading.Lock()
+        self._own: list[ConfigFile] = []
+        self._own_stamps: dict[str, _Stamp] | None = None
+        self._foreign: list[ConfigFile] = []
+        self._foreign_until = float("-inf")
+
+    def get(self, key: str) -> str | None:
+        section, sub, name = split_key(key)
+        where = (section.encode(),) if sub is None else (section.encode(), sub.encode())
+        for file in self._files():
+            with suppress(KeyError):
+                return file[where][name.encode()].decode("utf-8", "replace")
+        return None
+
+    def set(self, key: str, value: str | None) -> None:
+        path = (self._layout.common_dir / "config").resolve()
+        with git_lock(path):
+            text = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+            changed = change_value(text, key, value)
+            if changed != text:
+                write_file(path, changed.encode("utf-8", "surrogateescape"))
+        self._own_stamps = None
+
+    def object_format(self) -> str:
+        own = self._read(self._layout.common_dir / "config", {})
+        return "sha1" if own is None else _unsupported(own)
+
+    def _files(self) -> list[ConfigFile]:
+        with self._lock:
+            if self._own_stamps is None or self._own_stamps != _stamps(self._own_stamps):
+                self._read_own()
+            if time.monotonic() >= self._foreign_until:
+                self._foreign = self._read_foreign()
+                self._foreign_until = time.monotonic() + _FOREIGN_CONFIG_FOR
+            return [*self._own, *self._foreign]
+
+    def _read_own(self) -> None:
+        stamps: dict[str, _Stamp] = {}
+        shared = self._read(self._layout.common_dir / "config", stamps)
+        self._own = [] if shared is None else [shared]
+        if shared is not None and _flag(shared, (b"extensions",), b"worktreeconfig"):
+            private = self._read(self._layout.git_dir / "config.worktree", stamps)
+            self._own = [*([] if private is None else [private]), shared]
+        self._own_stamps = stamps
+
+    def _read_foreign(self) -> list[ConfigFile]:
+        from dulwich.config import StackedConfig  # noqa: PLC0415
+
+        try:
+            found = StackedConfig.default_backends()
+        except (OSError, ValueError) as error:
+            raise HomeError(f"the Git configuration of this user cannot be read: {error}") from error
+        # Read again, because only from_path knows what `includeIf` of this repository means.
+        again = [self._read(Path(file.path), {}) for file in found if file.path]
+        return [file for file in again if file is not None]
+
+    def _read(self, path: Path, stamps: dict[str, _Stamp]) -> ConfigFile | None:
+        from dulwich.config import ConfigFile  # noqa: PLC0415 - costs 20 ms
+
+        def opened(name: str | os.PathLike[str]) -> IO[bytes]:
+            stamps[os.fspath(name)] = _stamp(os.fspath(name))
+            return Path(name).open("rb")
+
+        try:
+            return ConfigFile.from_path(path, file_opener=opened, condition_matchers=self._matchers(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except ValueError as error:
+            raise HomeError(
+                f"the Git configuration cannot be read: {error}",
+                hint="Run `git config --list`.",
+                path=path.name,
+            ) from error
+
+    def _matchers(self, file: Path) -> dict[str, Callable[[str], bool]]:
+        return {
+            "gitdir:": lambda pattern: self._is_git_dir(pattern, file, str),
+            "gitdir/i:": lambda pattern: self._is_git_dir(pattern, file, str.lower),
+            "onbranch:": self._is_on_branch,
+        }
+
+    def _is_git_dir(self, pattern: str, file: Path, fold: Callable[[str], str]) -> bool:
+        from dulwich.config import match_glob_pattern  # noqa: PLC0415
+
+        if pattern.startswith("./"):
+            pattern = f"{file.resolve().parent}/{pattern[2:]}"
+        pattern = os.path.expanduser(pattern)  # noqa: PTH111 - text with wildcards, not a path
+        if not pattern.startswith("/"):
+            pattern = f"**/{pattern}"
+        pattern += "**" if pattern.endswith("/") else ""
+        return match_glob_pattern(fold(str(self._layout.git_dir)), fold(pattern))
+
+    def _is_on_branch(self, pattern: str) -> bool:
+        from dulwich.config import match_glob_pattern  # noqa: PLC0415
+
+        pattern += "**" if pattern.endswith("/") else ""
+        with suppress(CorruptionError, OSError):
+            branch = RefFiles(self._layout, lambda _: None).head().branch
+            return branch is not None and match_glob_pattern(branch.removeprefix("refs/heads/"), pattern)
+        return False
+
+
+def _stamps(names: Iterable[str]) -> dict[str, _Stamp]:
+    return {name: _stamp(name) for name in names}
+
+
+def _stamp(name: str) -> _Stamp:
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return None
+    if time.time_ns() - status.st_mtime_ns < _RACY_NS:
+        return float("nan")  # equal to nothing
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _unsupported(own: ConfigFile) -> str:
+    version = _value(own, (b"core",), b"repositoryformatversion") or "0"
+    if version not in ("0", "1"):
+        return f"repository format {version}"
+    for name, value in own.items((b"extensions",)) if own.has_section((b"extensions",)) else ():
+        word, setting = name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace").lower()
+        if (word, setting) in _PLAIN or word in _HARMLESS:
+            continue
+        return setting if word in ("objectformat", "refstorage") else _NAMES.get(word, word)
+    promised = any(_flag(own, section, b"promisor") for section in own if section[0] == b"remote")
+    return "partialClone" if promised else "sha1"
+
+
+def _value(file: ConfigFile, section: tuple[bytes, ...], name: bytes) -> str | None:
+    try:
+        return file[section][name].decode("utf-8", "replace")
+    except KeyError:
+        return None
+
+
+def _flag(file: ConfigFile, section: tuple[bytes, ...], name: bytes) -> bool:
+    return (_value(file, section, name) or "").lower() in ("true", "yes", "on", "1")
+
+
+def _missing(object_id: str, **details: str) -> ObjectMissing:
+    return ObjectMissing(f"object {object_id} is not in the repository", object=object_id, **details)
+
+
+def _first_config(git_dir: Path) -> str:
+    probe = git_dir / "config"
+    probe.touch(mode=0o644)
+    probe.chmod(0o744)
+    executable = bool(probe.stat().st_mode & 0o100)
+    ignores_case = (git_dir / "CONFIG").exists()
+    rows = ["repositoryformatversion = 0", f"filemode = {_word(executable)}", "bare = false"]
+    rows += ["logallrefupdates = true", *(["ignorecase = true"] if ignores_case else [])]
+    probe.unlink()
+    return "[core]\n" + "".join(f"\t{row}\n" for row in rows)
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _remove_tree(folder: Path) -> None:
+    import shutil  # noqa: PLC0415 - only after a race
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,108 @@
+"""Changes to a Git configuration file as an editor would make them: one line, all other bytes unchanged."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitmem.errors import UsageError
+
+_HEADER: Final = re.compile(r"\s*\[\s*([A-Za-z0-9.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]")
+_NAME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=|$|[#;])")
+_WORDS: Final = re.compile(r"[A-Za-z0-9-]+")
+
+
+def split_key(key: str) -> tuple[str, str | None, str]:
+    """Return section (lower case), subsection and name (lower case) of `section.name` or `section.sub.name`.
+
+    Raises:
+        UsageError: it is no such key.
+    """
+    section, dot, rest = key.partition(".")
+    sub, _, name = rest.rpartition(".")
+    subsection = sub if "." in rest else None
+    bad = not dot or not _WORDS.fullmatch(section) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", name)
+    if bad or "\n" in sub or "\0" in sub:
+        raise UsageError(f"not a Git configuration key: {key!r}", key=key)
+    return section.lower(), subsection, name.lower()
+
+
+def change_value(text: str, key: str, value: str | None) -> str:
+    """Return a configuration file's text with one key set, or with all its lines removed.
+
+    Args:
+        text: the file.
+        key: `section.name` or `section.sub.name`.
+        value: the new value; None removes the key.
+    """
+    section, sub, name = split_key(key)
+    lines = text.splitlines(keepends=True)
+    found, last = _places(lines, (section, sub), name)
+    if value is None:
+        dropped = {number for start, end in found for number in range(start, end)}
+        return "".join(line for number, line in enumerate(lines) if number not in dropped)
+    row = f"\t{key.rpartition('.')[2]} = {_quoted(value)}\n"
+    if found:
+        start, end = found[-1]
+        lines[start:end] = [row]
+    elif last is not None:
+        lines[last - 1] = _ended(lines[last - 1])
+        lines.insert(last, row)
+    else:
+        if lines:
+            lines[-1] = _ended(lines[-1])
+        lines += [_header(key), row]
+    return "".join(lines)
+
+
+def _places(
+    lines: list[str], wanted: tuple[str, str | None], name: str
+) -> tuple[list[tuple[int, int]], int | None]:
+    """Return line ranges that hold the key, and the line behind the last one of its section."""
+    found, last, inside = [], None, False
+    number = 0
+    while number < len(lines):
+        end = _end_of(lines, number)
+        header = _HEADER.match(lines[number])
+        if header:
+            inside = _section_of(header) == wanted
+            last = end if inside else last
+        elif inside and (key := _NAME.match(lines[number])):
+            last = end
+            if key[1].lower() == name:
+                found.append((number, end))
+        number = end
+    return found, last
+
+
+def _section_of(header: re.Match[str]) -> tuple[str, str | None]:
+    sub = header[2]
+    if sub is not None:
+        return header[1].lower(), re.sub(r"\\(.)", r"\1", sub)
+    section, dot, old_sub = header[1].lower().partition(".")
+    return section, old_sub if dot else None
+
+
+def _end_of(lines: list[str], number: int) -> int:
+    # A value goes on in the next line behind a backslash.
+    while lines[number].rstrip("\r\n").endswith("\\") and number + 1 < len(lines):
+        number += 1
+    return number + 1
+
+
+def _header(key: str) -> str:
+    section, sub, _ = split_key(key)
+    if sub is None:
+        return f"[{section}]\n"
+    escaped = sub.replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{section} "{escaped}"]\n'
+
+
+def _quoted(value: str) -> str:
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\b", "\\b")):
+        value = value.replace(plain, escaped)
+    return f'"{value}"' if value != value.strip() or re.search(r"[;#\r]", value) or not value else value
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else line + "\n"

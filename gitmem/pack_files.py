@@ -1,0 +1,231 @@
+"""Packs as files: written durably beside Git's, and told apart from Git's.
+
+A pack of gitmem's own making is named `pack-` and 40 hexadecimal digits: 8 of a marker, 2 of its level, 6
+random ones, 24 of its checksum. Git takes the name for one of its own; it is never given twice, and it proves
+its origin, because it agrees with the pack's trailer. Level 0 is
+the pack of one turn; a merge makes one of the next level.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gitmem.durable_file import remove_file, sync_folder
+from gitmem.pack_format import PackAssembler, PackEntry
+from gitmem.shared_files import grant
+
+#: First digits of the names of own packs.
+MARKER: Final = b"gitm".hex()
+_NAME: Final = re.compile(rf"pack-{MARKER}([0-9a-f]{{2}})[0-9a-f]{{6}}([0-9a-f]{{24}})")
+_PART: Final = re.compile(r"gitmem-(\d+)-[0-9a-f]{12}\.part")
+_KEEP: Final = re.compile(rb"gitmem (\d+)(?: ([0-9a-f]{8}))?\s*")
+#: What may lie beside a pack and goes with it.
+_COMPANIONS: Final = (".rev", ".bitmap", ".mtimes")
+_FORGOTTEN_AFTER: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPack:
+    """A pack that gitmem made.
+
+    Attributes:
+        stem: path without `.pack`.
+        size: bytes of the pack file.
+        made: modification time in nanoseconds.
+    """
+
+    stem: Path
+    level: int
+    size: int
+    made: int
+
+
+def write_pack_files(
+    folder: Path,
+    entries: Iterable[PackEntry],
+    count: int,
+    *,
+    level: int = 0,
+    keep: bool = False,
+    shared: str | None = None,
+) -> Path:
+    """Write a pack and its index durably; both are complete before either has its name.
+
+    Args:
+        folder: `objects/pack`.
+        entries: the entries, no id twice, the base of each delta among them.
+        count: how many entries there are.
+        level: 0 for a turn, else the level of a merge.
+        keep: write a `.keep` file first, so that neither `git repack` nor `git gc` takes the pack.
+        shared: `core.sharedRepository`.
+
+    Returns:
+        The pack's path without its ending.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    parts: list[Path] = []
+    try:
+        pack, trailer, index = _write_pack_part(folder, entries, count, parts, shared)
+        index_part = _new_part(folder, parts)
+        _write_part(index_part, [index], shared)
+        digits = f"{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
+        stem = folder / f"pack-{digits}"
+        if keep:
+            _add(parts, stem.with_suffix(".keep")).write_bytes(keep_text())
+        pack.rename(_add(parts, stem.with_suffix(".pack")))
+        index_part.rename(_add(parts, stem.with_suffix(".idx")))
+        sync_folder(folder)
+    except BaseException:
+        for path in reversed(parts):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+        raise
+    return stem
+
+
+@contextmanager
+def kept_pack(folder: Path, entries: list[PackEntry], *, shared: str | None = None) -> Iterator[Path]:
+    """Write a pack of level 0 and hold its `.keep` until the context ends."""
+    stem = write_pack_files(folder, entries, len(entries), keep=True, shared=shared)
+    try:
+        yield stem
+    finally:
+        stem.with_suffix(".keep").unlink(missing_ok=True)
+
+
+def own_packs(folder: Path) -> list[OwnPack]:
+    """Return the complete packs named as own ones that no `.keep` holds, oldest first."""
+    try:
+        names = {entry.name: entry for entry in os.scandir(folder)}
+    except FileNotFoundError:
+        return []
+    packs = []
+    for name, entry in names.items():
+        stem, dot, ending = name.rpartition(".")
+        found = _NAME.fullmatch(stem)
+        if not found or dot + ending != ".pack" or f"{stem}.idx" not in names or f"{stem}.keep" in names:
+            continue
+        with suppress(FileNotFoundError):
+            status = entry.stat()
+            packs.append(OwnPack(folder / stem, int(found[1], 16), status.st_size, status.st_mtime_ns))
+    return sorted(packs, key=lambda pack: (pack.made, pack.stem.name))
+
+
+def is_own(stem: Path, trailer: bytes) -> bool:
+    """Say whether a pack's name proves, against its trailer, that gitmem made it."""
+    found = _NAME.fullmatch(stem.name)
+    return found is not None and trailer.hex().startswith(found[2])
+
+
+def remove_pack(stem: Path) -> None:
+    """Remove a pack, index first, so that no reader looks up an object in a pack that is gone."""
+    for ending in (".idx", *_COMPANIONS, ".pack"):
+        remove_file(stem.with_suffix(ending))
+
+
+def remove_stale_keeps(folder: Path) -> list[str]:
+    """Remove `.keep` files and parts of packs that a dead process of gitmem left; return their names.
+
+    A process of another machine or container cannot be asked whether it lives: what it left is stale after
+    an hour, as is what carries the number of a living process.
+    """
+    removed = []
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except FileNotFoundError:
+        return []
+    for name in names:
+        path = folder / name
+        with suppress(FileNotFoundError):
+            if _is_stale(path, name):
+                path.unlink()
+                removed.append(name)
+    return removed
+
+
+def keep_text() -> bytes:
+    """Return the content of a `.keep` file of this process."""
+    return f"gitmem {os.getpid()} {_machine()}\n".encode()
+
+
+def _is_stale(path: Path, name: str) -> bool:
+    part = _PART.fullmatch(name)
+    if part is not None:
+        return _is_dead(int(part[1])) or _age(path) > _FORGOTTEN_AFTER
+    if not name.endswith(".keep"):
+        return False
+    found = _KEEP.fullmatch(path.read_bytes()[:100])
+    if found is None:
+        return False
+    here = found[2] is None or found[2].decode() == _machine()
+    return (here and _is_dead(int(found[1]))) or _age(path) > _FORGOTTEN_AFTER
+
+
+def _is_dead(process: int) -> bool:
+    if process > 2**31 - 1:
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _age(path: Path) -> float:
+    return time.time() - path.stat().st_mtime
+
+
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode("utf-8", "replace")).hexdigest()[:8]
+
+
+def _write_pack_part(
+    folder: Path, entries: Iterable[PackEntry], count: int, parts: list[Path], shared: str | None
+) -> tuple[Path, bytes, bytes]:
+    assembler = PackAssembler(count)
+    closing: list[bytes] = []
+
+    def pieces() -> Iterator[bytes]:
+        yield assembler.header
+        for entry in entries:
+            yield assembler.add(entry)
+        closing.extend(assembler.finish())
+        yield closing[0]
+
+    part = _new_part(folder, parts)
+    _write_part(part, pieces(), shared)
+    return part, closing[0], closing[1]
+
+
+def _write_part(path: Path, pieces: Iterable[bytes], shared: str | None) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    try:
+        with os.fdopen(descriptor, "wb", buffering=1 << 18, closefd=False) as stream:
+            for piece in pieces:
+                stream.write(piece)
+        grant(descriptor, shared)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _new_part(folder: Path, parts: list[Path]) -> Path:
+    # Not `tmp_…`, which `git prune` deletes at any age, nor `.pack` or `.idx`, which Git would read.
+    return _add(parts, folder / f"gitmem-{os.getpid()}-{secrets.token_hex(6)}.part")
+
+
+def _add(parts: list[Path], path: Path) -> Path:
+    parts.append(path)
+    return path

@@ -1,0 +1,326 @@
+"""Packs as bytes: entries, the pack, its version 2 index; made from objects and from entries of other packs.
+
+An entry is either a whole object or a delta that names its base by id, so that it may be copied unchanged
+into another pack as long as its base goes with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from gitmem.errors import CorruptionError
+from gitmem.repository import GitObject, ObjectKind
+
+_TYPES: Final[dict[str, int]] = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
+_KINDS: Final = {number: kind for kind, number in _TYPES.items()}
+_REF_DELTA: Final = 7
+_INDEX_MAGIC: Final = b"\xfftOc\x00\x00\x00\x02"
+_HASH: Final = 20
+_LARGE: Final = 1 << 31
+_LARGEST_COPY: Final = 0xFFFFFF
+_LARGEST_INSERT: Final = 127
+
+
+@dataclass(frozen=True, slots=True)
+class PackEntry:
+    """One object inside a pack, as stored: header, the base's id if it is a delta, zlib stream.
+
+    Attributes:
+        crc: CRC-32 of `raw`, as the index lists it.
+    """
+
+    id: str
+    raw: bytes
+    crc: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """One row of a pack's index; `end` is where the entry ends in the pack."""
+
+    id: str
+    crc: int
+    offset: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedEntry:
+    """The header of an entry.
+
+    Attributes:
+        kind: None for a delta.
+        size: length of the object, or of the delta, once inflated.
+        base: id of the delta's base, else None.
+        stream_at: where the zlib stream starts in the entry.
+    """
+
+    kind: ObjectKind | None
+    size: int
+    base: str | None
+    stream_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A whole pack and its index as bytes; `checksum` (40 hex) is the pack's trailer."""
+
+    content: bytes
+    index: bytes
+    checksum: str
+
+
+class PackAssembler:
+    """Puts a pack together piece by piece, so that a large one need not be held in memory."""
+
+    def __init__(self, count: int) -> None:
+        self._digest = hashlib.sha1(usedforsecurity=False)
+        self._rows: list[tuple[bytes, int, int]] = []
+        self._offset = 0
+        self.header = struct.pack(">4sLL", b"PACK", 2, count)
+        self._take(self.header)
+
+    def add(self, entry: PackEntry) -> bytes:
+        """Note one entry and return the bytes to write for it."""
+        self._rows.append((bytes.fromhex(entry.id), entry.crc, self._offset))
+        self._take(entry.raw)
+        return entry.raw
+
+    def finish(self) -> tuple[bytes, bytes]:
+        """Return the pack's trailer and the bytes of its index."""
+        trailer = self._digest.digest()
+        return trailer, _index(sorted(self._rows), trailer)
+
+    def _take(self, piece: bytes) -> None:
+        self._digest.update(piece)
+        self._offset += len(piece)
+
+
+def build_pack(entries: Sequence[PackEntry]) -> Pack:
+    """Return the pack that holds `entries` in their order; no id may stand there twice."""
+    assembler = PackAssembler(len(entries))
+    pieces = [assembler.header, *map(assembler.add, entries)]
+    trailer, index = assembler.finish()
+    return Pack(b"".join([*pieces, trailer]), index, trailer.hex())
+
+
+def whole_entry(item: GitObject) -> PackEntry:
+    """Return the entry that holds an object whole; its ready zlib stream is taken if there is one."""
+    stream = zlib.compress(item.content, 1) if item.deflated is None else item.deflated
+    return _entry(item.id, _entry_header(_TYPES[item.kind], len(item.content)) + stream)
+
+
+def delta_entry(object_id: str, content: bytes, base_id: str, base: bytes) -> PackEntry | None:
+    """Return an entry that takes its start and end from `base`, or None if that saves little.
+
+    Args:
+        object_id: id of `content`.
+        content: the object, of the same kind as its base.
+        base_id: id of the base, which must be in the same pack.
+        base: the base's content.
+    """
+    start = common_start(content, base)
+    end = common_end(content[start:], base[start:])
+    middle = content[start : len(content) - end]
+    if 2 * len(middle) > len(content):
+        return None
+    delta = b"".join(
+        [
+            _varint(len(base)),
+            _varint(len(content)),
+            _copies(0, start),
+            _inserts(middle),
+            _copies(len(base) - end, end),
+        ]
+    )
+    header = _entry_header(_REF_DELTA, len(delta)) + bytes.fromhex(base_id)
+    return _entry(object_id, header + zlib.compress(delta, 1))
+
+
+def common_start(one: bytes, other: bytes) -> int:
+    """Return how many bytes two contents share at their start."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_end(one: bytes, other: bytes) -> int:
+    """Return how many bytes two contents share at their end."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def parse_entry(raw: bytes) -> ParsedEntry:
+    """Decode an entry's header.
+
+    Raises:
+        CorruptionError: the bytes are no entry, or a delta against an offset, which gitmem never writes.
+    """
+    try:
+        byte, at = raw[0], 1
+        number, size, shift = (byte >> 4) & 7, byte & 15, 4
+        while byte & 0x80:
+            byte = raw[at]
+            size |= (byte & 0x7F) << shift
+            at, shift = at + 1, shift + 7
+    except IndexError as error:
+        raise _damaged("an entry breaks off") from error
+    if number == _REF_DELTA:
+        return ParsedEntry(None, size, raw[at : at + _HASH].hex(), at + _HASH)
+    if number not in _KINDS:
+        raise _damaged(f"an entry of type {number}")
+    return ParsedEntry(cast("ObjectKind", _KINDS[number]), size, None, at)
+
+
+def inflate(raw: bytes, entry: ParsedEntry) -> bytes:
+    """Return the content of an entry that holds an object whole.
+
+    Raises:
+        CorruptionError: the zlib stream is damaged or of another length.
+    """
+    engine = zlib.decompressobj()
+    try:
+        content = engine.decompress(raw[entry.stream_at :], entry.size + 1)
+    except zlib.error as error:
+        raise _damaged("an entry does not inflate") from error
+    if len(content) != entry.size:
+        raise _damaged("an entry has another length than it says")
+    return content
+
+
+def parse_index(index: bytes, pack_size: int) -> list[IndexRow]:
+    """Decode a version 2 index, in the order in which the entries lie in the pack.
+
+    Args:
+        index: the whole index file.
+        pack_size: length of the pack in bytes.
+
+    Raises:
+        CorruptionError: it is no such index, or points outside the pack.
+    """
+    if index[:8] != _INDEX_MAGIC or len(index) < 8 + 1024 + 2 * _HASH:
+        raise _damaged("a pack index that is not of version 2")
+    count = int.from_bytes(index[8 + 1020 : 8 + 1024], "big")
+    ids = 8 + 1024
+    crcs = ids + _HASH * count
+    offsets = crcs + 4 * count
+    large = offsets + 4 * count
+    if len(index) < large + 2 * _HASH:
+        raise _damaged("a pack index breaks off")
+    rows = []
+    crc_row = struct.unpack_from(f">{count}L", index, crcs)
+    for number, place in enumerate(struct.unpack_from(f">{count}L", index, offsets)):
+        offset = place
+        if place & _LARGE:
+            (offset,) = struct.unpack_from(">Q", index, large + 8 * (place - _LARGE))
+        rows.append((offset, index[ids + _HASH * number : ids + _HASH * (number + 1)].hex(), crc_row[number]))
+    rows.sort()
+    ends = [row[0] for row in rows[1:]] + [pack_size - _HASH]
+    if any(end <= row[0] for row, end in zip(rows, ends, strict=True)):
+        raise _damaged("a pack index points outside its pack")
+    return [IndexRow(row[1], row[2], row[0], end) for row, end in zip(rows, ends, strict=True)]
+
+
+def _entry(object_id: str, raw: bytes) -> PackEntry:
+    return PackEntry(object_id, raw, zlib.crc32(raw))
+
+
+def _entry_header(number: int, size: int) -> bytes:
+    byte = (number << 4) | (size & 15)
+    size >>= 4
+    header = bytearray()
+    while size:
+        header.append(byte | 0x80)
+        byte = size & 0x7F
+        size >>= 7
+    header.append(byte)
+    return bytes(header)
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append((value & 0x7F) | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _copies(offset: int, size: int) -> bytes:
+    out = bytearray()
+    while size:
+        # Version 2 packs allow three size bytes; a size of zero would mean 0x10000, so it is never written.
+        piece = min(size, _LARGEST_COPY)
+        out += _copy(offset, piece)
+        offset, size = offset + piece, size - piece
+    return bytes(out)
+
+
+def _copy(offset: int, size: int) -> bytes:
+    command, arguments = 0x80, bytearray()
+    for bit, byte in enumerate(offset.to_bytes(4, "little")):
+        if byte:
+            command |= 1 << bit
+            arguments.append(byte)
+    for bit, byte in enumerate(size.to_bytes(3, "little")):
+        if byte:
+            command |= 0x10 << bit
+            arguments.append(byte)
+    return bytes([command]) + bytes(arguments)
+
+
+def _inserts(content: bytes) -> bytes:
+    out = bytearray()
+    for at in range(0, len(content), _LARGEST_INSERT):
+        piece = content[at : at + _LARGEST_INSERT]
+        out.append(len(piece))
+        out += piece
+    return bytes(out)
+
+
+def _index(rows: list[tuple[bytes, int, int]], trailer: bytes) -> bytes:
+    counts = [0] * 256
+    for row in rows:
+        counts[row[0][0]] += 1
+    total, fanout = 0, []
+    for count in counts:
+        total += count
+        fanout.append(total)
+    small: list[int] = []
+    large: list[int] = []
+    for _, _, offset in rows:
+        small.append(offset if offset < _LARGE else _LARGE | len(large))
+        if offset >= _LARGE:
+            large.append(offset)
+    body = b"".join(
+        [
+            _INDEX_MAGIC,
+            struct.pack(">256L", *fanout),
+            *(row[0] for row in rows),
+            struct.pack(f">{len(rows)}L", *(row[1] for row in rows)),
+            struct.pack(f">{len(rows)}L", *small),
+            struct.pack(f">{len(large)}Q", *large),
+            trailer,
+        ]
+    )
+    return body + hashlib.sha1(body, usedforsecurity=False).digest()
+
+
+def _damaged(what: str) -> CorruptionError:
+    return CorruptionError(f"a damaged pack: {what}", hint="Run `git fsck`.")

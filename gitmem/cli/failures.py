@@ -1,0 +1,135 @@
+"""How a failed command ends: message, hint and next command, a JSON error, an exit code, a bug report."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from gitmem import __version__
+from gitmem.cli.settings import Settings, print_json
+from gitmem.errors import GitmemError
+
+USAGE: Final = 2
+UNUSABLE: Final = 10
+BUG: Final = 70
+INTERRUPTED: Final = 130
+
+#: Codes of failures that are no `GitmemError`; the rest of the closed list is in `gitmem.errors`.
+OWN_CODES: Final[Mapping[str, int]] = {
+    "usage": USAGE,
+    "system": UNUSABLE,
+    "bug": BUG,
+    "interrupted": INTERRUPTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is told about a failed command."""
+
+    code: str
+    message: str
+    exit_code: int
+    hint: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def report(error: BaseException, settings: Settings, arguments: Sequence[str]) -> int:
+    """Tell about a failure on standard error, with `--json` on standard output too; return the exit code."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 1
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, BrokenPipeError):
+        return _leave_quietly()
+    failure = _foreseen(error) or _bug(error, arguments)
+    _tell(failure, settings)
+    return failure.exit_code
+
+
+def _foreseen(error: BaseException) -> Failure | None:
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return Failure("interrupted", "interrupted", INTERRUPTED)
+    if isinstance(error, GitmemError):
+        return Failure(error.code, error.message, error.exit_code, error.hint, error.details)
+    if isinstance(error, click.ClickException):
+        return Failure("usage", error.format_message().rstrip(), USAGE, _usage_hint(error))
+    if isinstance(error, OSError):
+        details = {"errno": errno.errorcode.get(error.errno or 0, str(error.errno))}
+        return Failure("system", str(error), UNUSABLE, _system_hint(error), details)
+    return None
+
+
+def _bug(error: BaseException, arguments: Sequence[str]) -> Failure:
+    path = write_report(error, arguments)
+    hint = f"This is a bug in gitmem. A report is in {path}; it holds none of your arguments."
+    return Failure("bug", f"{type(error).__name__}: {error}", BUG, hint, {"report": str(path)})
+
+
+def write_report(error: BaseException, arguments: Sequence[str]) -> Path:
+    """Write what a developer needs to find a bug, without the values of arguments; return the file's path."""
+    words = [word if word.startswith("-") and "=" not in word else "…" for word in arguments[1:]]
+    lines = [
+        f"gitmem {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"command: gitmem {' '.join([*arguments[:1], *words])}",
+        "",
+        *traceback.format_exception(error),
+    ]
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    descriptor, name = tempfile.mkstemp(prefix=f"gitmem-report-{stamp}-", suffix=".txt")
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write("\n".join(lines))
+    return Path(name)
+
+
+def _tell(failure: Failure, settings: Settings) -> None:
+    with suppress(OSError):  # a closed standard error is no reason for another failure
+        click.echo(f"{click.style('error:', fg='red')} {failure.message}", err=True, color=settings.color)
+        if failure.hint:
+            click.echo(f"{click.style('hint:', fg='cyan')} {failure.hint}", err=True, color=settings.color)
+    if settings.json:
+        data = {
+            "code": failure.code,
+            "message": failure.message,
+            "hint": failure.hint,
+            "details": _plain(failure.details),
+        }
+        with suppress(OSError):
+            print_json({"error": data})
+
+
+def _plain(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return details as JSON can hold them; what it cannot is shown as text."""
+    simple = (str, int, float, bool, type(None), list, tuple, dict)
+    return {key: value if isinstance(value, simple) else str(value) for key, value in details.items()}
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    ctx = getattr(error, "ctx", None)
+    path = ctx.command_path if ctx is not None else "gitmem"
+    return f"See `{path} --help`."
+
+
+def _system_hint(error: OSError) -> str | None:
+    if error.errno == errno.ENOSPC:
+        return "The disk is full. Nothing that was acknowledged is lost; free some space and try again."
+    return None
+
+
+def _leave_quietly() -> int:
+    # The reader of a pipe went away, as `head` does: that is its right. Python would complain at exit again.
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,157 @@
+"""The program `gitmem`: its commands in groups, imported only when they run, and its exit codes."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import io
+import sys
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import click
+
+from gitmem import __version__
+from gitmem.cli.commands import global_options
+from gitmem.cli.settings import Settings
+
+PROGRAM: Final = "gitmem"
+
+
+class Entry(NamedTuple):
+    """One command: the module that holds it as `command`, and what `gitmem --help` says of it."""
+
+    module: str
+    summary: str
+
+
+#: The commands in groups; the first group holds what people type every day.
+SECTIONS: Final[dict[str, dict[str, Entry]]] = {
+    "Every day": {
+        "status": Entry("status", "Show whether all is well with the home."),
+        "search": Entry("search", "Search everything that was said, run and noted."),
+        "show": Entry("show", "Show a turn, a note, a record or a commit for people."),
+        "log": Entry("log", "Show what happened, in one list."),
+        "notes": Entry("notes", "List the notes."),
+    },
+    "Start": {
+        "init": Entry("init", "Make a folder an agent home."),
+        "demo": Entry("demo", "See gitmem at work on a copy of a small home."),
+    },
+    "Write": {
+        "turn": Entry("turn", "Record a turn from events, one JSON object a line."),
+        "note": Entry("note", "Add, edit, append to, move, remove or show a note."),
+        "commit": Entry("commit", "Commit the operator's edits, and writes that had to wait."),
+        "import": Entry("import_", "Import conversations as turns."),
+    },
+    "Read": {
+        "get": Entry("get", "Print what a source ref names."),
+    },
+    "Care": {
+        "watch": Entry("watch", "Keep index and catalog up to date as files change."),
+        "reindex": Entry("reindex", "Build the search index anew."),
+        "config": Entry("config", "Read and change the settings of this machine."),
+    },
+}
+COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+
+class Program(click.Group):
+    """The root: knows its commands by name, imports one when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all command names, everyday ones first."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        found: click.Command = importlib.import_module(f"gitmem.cli.{entry.module}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an unknown one is answered with the nearest names."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, n=2)
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise click.UsageError(f"no command {args[0]!r}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their groups without importing them."""
+        width = max(map(len, COMMANDS))
+        for section, entries in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(width), entry.summary) for name, entry in entries.items()])
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"{PROGRAM} {__version__}")
+        ctx.exit()
+
+
+def _install_completion(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value:
+        from gitmem.cli.completion import install
+
+        install(program, value)
+        ctx.exit()
+
+
+program = Program(
+    name=PROGRAM,
+    help="The memory of a long-lived agent, kept as plain files in a Git repository.",
+    epilog="`gitmem COMMAND --help` shows a command with an example. Exit codes: docs/errors.md.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    params=[
+        *global_options(hidden=False),
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Print the version.",
+        ),
+        click.Option(
+            ["--install-completion"],
+            type=click.Choice(["bash", "zsh", "fish", "auto"]),
+            is_flag=False,
+            flag_value="auto",
+            is_eager=True,
+            expose_value=False,
+            callback=_install_completion,
+            help="Install completion for your shell.",
+        ),
+    ],
+)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; nothing is raised."""
+    settings = Settings(json="--json" in _before_dashes(arguments))
+    try:
+        code: Any = program.main(list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=settings)
+        sys.stdout.flush()
+    except BaseException as error:  # noqa: BLE001 - the outermost place: each becomes an exit code
+        from gitmem.cli.failures import report
+
+        return report(error, settings, list(arguments))
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    """Run the program on this process's arguments and leave."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def _before_dashes(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments

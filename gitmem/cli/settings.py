@@ -1,0 +1,121 @@
+"""What every command knows: the options that may stand before or after it, the home, and how to answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.errors import NotAHome
+from gitmem.json_view import to_json
+from gitmem.layout import find_home
+
+if TYPE_CHECKING:
+    from gitmem.home import AgentHome
+
+
+@dataclass(slots=True)
+class Settings:
+    """The global options, and the two ways to answer.
+
+    Attributes:
+        home: what `--home` named.
+        json: answer with exactly one JSON object on standard output.
+        yes: do not ask.
+        color: None decides by the terminal and `NO_COLOR`.
+    """
+
+    home: Path | None = None
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    yes: bool = False
+    color: bool | None = None
+
+    def home_path(self) -> Path:
+        """Return the home's folder: `--home`, else `GITMEM_HOME`, else the nearest above the current folder.
+
+        Raises:
+            NotAHome: none of them names one.
+        """
+        if self.home is not None:
+            return self.home
+        near = find_home(Path.cwd())
+        named = os.environ.get("GITMEM_HOME")
+        if named:
+            chosen = Path(named).expanduser()
+            if near is not None and near != chosen.resolve():
+                self.warn(f"using GITMEM_HOME ({chosen}), not the home that this folder is in ({near})")
+            return chosen
+        if near is None:
+            raise NotAHome(
+                "no agent home here or above this folder",
+                hint="Go to one, name one with --home PATH, or make one: `gitmem init`.",
+            )
+        return near
+
+    def open_home(self) -> AgentHome:
+        """Open the home for the rest of this command."""
+        from gitmem.home import AgentHome  # `gitmem --help` must not pay for it
+
+        path = self.home_path()
+        if self.verbose:
+            self.note(f"home: {path}")
+        return click.get_current_context().with_resource(AgentHome.open(path))
+
+    def reply(self, value: Any, text: str | Callable[[], str] | None = None) -> None:
+        """Answer with `value` as JSON, or with `text` for people, which may be made late."""
+        if self.json:
+            print_json(value)
+            return
+        shown = text() if callable(text) else text
+        if shown:
+            _print_text(shown, color=self.color)
+
+    def say(self, text: str) -> None:
+        """Print a line that is news, not the answer; silent with `-q` and with `--json`."""
+        if not self.quiet and not self.json:
+            click.echo(text, color=self.color)
+
+    def note(self, text: str) -> None:
+        """Print a line on standard error, unless `-q`."""
+        if not self.quiet:
+            click.echo(text, err=True, color=self.color)
+
+    def warn(self, text: str) -> None:
+        """Print a warning on standard error."""
+        click.echo(f"{click.style('warning:', fg='yellow')} {text}", err=True, color=self.color)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object as UTF-8, whatever the locale; on a terminal indented."""
+    indent = 2 if sys.stdout.isatty() else None
+    line = json.dumps(to_json(value), ensure_ascii=False, allow_nan=False, indent=indent) + "\n"
+    sys.stdout.flush()
+    sys.stdout.buffer.write(line.encode("utf-8"))
+    sys.stdout.buffer.flush()
+
+
+def _print_text(text: str, *, color: bool | None) -> None:
+    text = text.rstrip("\n")
+    if sys.stdout.isatty() and text.count("\n") >= click_height():
+        click.echo_via_pager(text + "\n", color=color)
+    else:
+        click.echo(text, color=color)
+
+
+def click_height() -> int:
+    """Return how many lines the terminal shows."""
+    return os.get_terminal_size(sys.stdout.fileno()).lines
+
+
+def current() -> Settings:
+    """Return the settings of the command that runs."""
+    settings: Settings = click.get_current_context().find_object(Settings) or Settings()
+    return settings

@@ -1,0 +1,285 @@
+"""A turn as it is told: events go to the spool one by one, and at the end to the turn line."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Final, Self
+
+from gitmem.errors import GitmemError, HomeLocked, UsageError
+from gitmem.records import Event, Receipt, check_name, mint_id, parse_event, record_ref
+from gitmem.scanner import redact_values
+from gitmem.spool import End, Spool, SpoolFile, read_turn
+from gitmem.times import format_time
+from gitmem.turn_line import CommittedTurn, TurnLine
+
+#: Seconds a turn waits for the home's lock before it reports that it is only in the spool.
+LOCK_WAIT: Final = 2.0
+_TURN_ID: Final = re.compile(r"turn_[0-9a-f]{15}")
+
+
+@dataclass(slots=True)
+class _Findings:
+    records: list[dict[str, str]] = field(default_factory=list)
+    redactions: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+
+
+class TurnRecorder:
+    """Opens turns and brings them to the turn line.
+
+    Args:
+        spool: where events go first.
+        line: where turns end.
+        now: the wall clock, seconds since 1970.
+        on_files: called with the paths that a turn's `file` events name, once the turn is acknowledged.
+    """
+
+    def __init__(
+        self,
+        spool: Spool,
+        line: TurnLine,
+        *,
+        now: Callable[[], float] = time.time,
+        on_files: Callable[[Sequence[str], str], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
+    ) -> None:
+        self.spool = spool
+        self.line = line
+        self.now = now
+        self._on_files = on_files
+
+    def open(
+        self,
+        *,
+        session: str | None = None,
+        workspace: str | None = None,
+        work_item: str | None = None,
+        turn_id: str | None = None,
+        ts: str | None = None,
+    ) -> Turn:
+        """Begin a turn; the arguments are links that its events inherit."""
+        return Turn(self, *self._begin(session, workspace, work_item, turn_id, ts))
+
+    def record(self, events: Sequence[Mapping[str, Any]], **links: Any) -> Receipt:
+        """Record one whole turn; if an event is invalid, nothing of it is written.
+
+        Args:
+            events: as a caller gives them.
+            links: as for `open`.
+        """
+        if not events:
+            raise UsageError("a turn needs at least one event")
+        now = self.now()
+        for number, event in enumerate(events):
+            _check(event, number, now)
+        turn = self.open(**links)
+        with turn:
+            for event in events:
+                turn.add(event)
+        return turn.receipt
+
+    def open_held(self, **links: Any) -> str:
+        """Begin a turn that several processes feed; return its id."""
+        turn_id, header = self._header(links.pop("turn_id", None), links)
+        self.spool.open_turn(turn_id, header, held=True).close()
+        return turn_id
+
+    def add_held(self, turn_id: str | None, events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+        """Add events to a turn that several processes feed; return their ids and refs."""
+        now = self.now()
+        for number, event in enumerate(events):
+            _check(event, number, now)
+        turn = self._held(turn_id)
+        try:
+            return [turn.add(event) for event in events]
+        finally:
+            turn.let_go()
+
+    def close_held(self, turn_id: str | None, events: Sequence[Mapping[str, Any]] = ()) -> Receipt:
+        """Finish a turn that several processes fed, with last events."""
+        if events:
+            self.add_held(turn_id, events)
+        turn = self._held(turn_id)
+        turn.finish("completed")
+        return turn.receipt
+
+    def finish(self, turn: Turn, end: End) -> Receipt:
+        """Acknowledge a turn and bring it to the line as far as that can be done now."""
+        now = self.now()
+        turn.file.finish(end, now)
+        warnings = list(self._on_files(turn.findings.paths, turn.id)) if turn.findings.paths else []
+        committed, reason, notes = self._commit(turn.id)
+        index = committed.turn_index if committed else None
+        return Receipt(
+            turn_id=turn.id,
+            turn_index=index,
+            on_disk=True,
+            committed=committed.commit if committed else None,
+            branch=self.line.writer().branch,
+            reason=reason,
+            indexed=False,
+            pushed=False,
+            records=[*turn.findings.records, {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"}],
+            redactions=turn.findings.redactions,
+            warnings=[*warnings, *notes],
+            refused=committed.refused if committed else (),
+        )
+
+    def _commit(self, turn_id: str) -> tuple[CommittedTurn | None, str | None, Sequence[str]]:
+        try:
+            run = self.line.commit_spooled(wait=LOCK_WAIT)
+        except HomeLocked as error:
+            return None, error.message, ()
+        except (GitmemError, OSError) as error:
+            # The turn is acknowledged: it is in the spool, and the next command, turn or watcher tries again.
+            return None, f"kept in the spool: {error}", ()
+        committed = run.committed.get(turn_id) or (self.line.find(turn_id) if run.reason is None else None)
+        return committed, run.reason, run.warnings
+
+    def _begin(self, session: str | None, workspace: str | None, work_item: str | None, turn_id: str | None, ts: str | None) -> tuple[SpoolFile, Mapping[str, Any]]:
+        links = {"session": session, "workspace": workspace, "work_item": work_item, "ts": ts}
+        name, header = self._header(turn_id, links)
+        return self.spool.open_turn(name, header), header
+
+    def _header(self, turn_id: str | None, links: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        header: dict[str, Any] = {"opened": format_time(self.now())}
+        for name, value in links.items():
+            if value is not None:
+                header[name] = value if name == "ts" else check_name(value, name)
+        return _turn_id(turn_id), header
+
+    def _held(self, turn_id: str | None) -> Turn:
+        file = self.spool.reopen_held(turn_id or self.spool.only_held())
+        known = read_turn(file.path)
+        turn = Turn(self, file, known.header)
+        for event in known.events:
+            turn.note(event)
+        return turn
+
+
+class Turn:
+    """One turn, open. Use it in a `with`; leaving it acknowledges and commits.
+
+    Attributes:
+        id: the turn's id.
+        receipt: what is true of it; set when it ends.
+    """
+
+    receipt: Receipt
+
+    def __init__(self, recorder: TurnRecorder, file: SpoolFile, header: Mapping[str, Any]) -> None:
+        self.id = file.turn
+        self.file = file
+        self.findings = _Findings()
+        self._recorder = recorder
+        self._header = header
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        """Return the turn."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the turn: completed, or aborted if an exception passes through (which goes on)."""
+        self.finish("aborted" if kind else "completed")
+
+    def message(self, role: str, text: str, **fields: Any) -> str:
+        """Tell of a message; return its source ref."""
+        return self.event("message", role=role, text=text, **fields)
+
+    def tool(self, tool: str, input: Any = None, output: Any = None, *, status: str = "success", **fields: Any) -> str:  # noqa: A002
+        """Tell of a tool execution; return its source ref."""
+        return self.event("tool_execution", tool=tool, input=input, output=output, status=status, **fields)
+
+    def brief(self, kind: str, text: str, **fields: Any) -> str:
+        """Tell of an outcome (`ack result failure`); return its source ref."""
+        return self.event("brief", brief_kind=kind, text=text, **fields)
+
+    def decision(self, text: str, *, because: str | None = None, **fields: Any) -> str:
+        """Tell of a decision; return its source ref."""
+        return self.event("decision", text=text, because=because, **fields)
+
+    def event(self, kind: str, /, **fields: Any) -> str:
+        """Tell of any event; fields that are None are left out; return its source ref."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        return self.add({"kind": kind, **given})["source_ref"]
+
+    def add(self, raw: Mapping[str, Any], *, record_id: str | None = None) -> dict[str, str]:
+        """Tell of an event as a JSON object; return its id, kind and source ref.
+
+        Raises:
+            InvalidRecord: the event is malformed; nothing of it was written.
+        """
+        return self.tell(parse_event({**self._links(), **raw}, now=self._recorder.now(), record_id=record_id))
+
+    def tell(self, event: Event) -> dict[str, str]:
+        """Tell of an event that was parsed before."""
+        if self._ended:
+            raise UsageError(f"turn {self.id} has ended", hint="Open a new turn.")
+        body, rules = redact_values(event.body)
+        if rules:
+            event = Event(
+                event.id, event.kind, event.ts, body, event.session, event.work_item, event.workspace, event.object
+            )
+        self.file.add(event)
+        self.findings.redactions += [{"rule": rule, "record": event.id} for rule in rules]
+        return self.note(event)
+
+    def note(self, event: Event) -> dict[str, str]:
+        """Take an event that is in the spool already into the receipt."""
+        record = {"id": event.id, "kind": event.kind, "source_ref": record_ref(event.kind, event.id, event.object)}
+        self.findings.records.append(record)
+        if event.kind == "file":
+            self.findings.paths.append(str(event.body.get("path")))
+        return record
+
+    def flush(self) -> None:
+        """Make what was told so far durable."""
+        self.file.flush()
+
+    def finish(self, end: End) -> None:
+        """End the turn; a turn in which nothing was told leaves nothing."""
+        if self._ended:
+            return
+        self._ended = True
+        if not self.findings.records:
+            self.file.discard()
+            self.receipt = Receipt(
+                self.id, None, False, None, self._recorder.line.writer().branch, "nothing was told", False, False, []
+            )
+            return
+        self.receipt = self._recorder.finish(self, end)
+
+    def spool_only(self) -> None:
+        """Acknowledge the turn and leave it to a later `commit_spooled`, which takes many at once."""
+        self._ended = True
+        self.file.finish("completed", self._recorder.now())
+
+    def let_go(self) -> None:
+        """Stop feeding the turn without ending it."""
+        self._ended = True
+        self.file.close()
+
+    def _links(self) -> dict[str, Any]:
+        return {name: self._header[name] for name in ("session", "workspace", "work_item") if name in self._header}
+
+
+def _turn_id(given: str | None) -> str:
+    if given is None:
+        return mint_id("turn")
+    if not _TURN_ID.fullmatch(given):
+        raise UsageError(f"not a turn id: {given[:80]!r}", hint="It is turn_ and 15 hex digits.")
+    return given
+
+
+def _check(event: Mapping[str, Any], number: int, now: float) -> None:
+    try:
+        parse_event(event, now=now)
+    except UsageError as error:
+        error.details["event"] = number
+        raise

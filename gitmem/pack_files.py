@@ -94,11 +94,11 @@ def write_pack_files(
 
 
 @contextmanager
-def kept_pack(folder: Path, entries: list[PackEntry], *, shared: str | None = None) -> Iterator[Path]:
+def kept_pack(folder: Path, entries: list[PackEntry], *, shared: str | None = None) -> Iterator[None]:
     """Write a pack of level 0 and hold its `.keep` until the context ends."""
     stem = write_pack_files(folder, entries, len(entries), keep=True, shared=shared)
     try:
-        yield stem
+        yield
     finally:
         stem.with_suffix(".keep").unlink(missing_ok=True)
 

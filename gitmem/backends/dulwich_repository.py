@@ -145,7 +145,7 @@ class DulwichRepository:
         """Make the last ref renames durable."""
         self._refs.settle()
 
-    def write_pack(self, objects: Sequence[GitObject]) -> AbstractContextManager[object]:
+    def write_pack(self, objects: Sequence[GitObject]) -> AbstractContextManager[None]:
         """Write objects as one small durable pack, held by a `.keep` until the context ends."""
         entries = {item.id: item for item in objects}
         if not entries:

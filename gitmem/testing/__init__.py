@@ -1,0 +1,7 @@
+"""Stand-ins for what gitmem works on, for tests of it and of programs that use it."""
+
+from __future__ import annotations
+
+from gitmem.testing.memory_repository import FaultPoint, MemoryRepository
+
+__all__ = ["FaultPoint", "MemoryRepository"]

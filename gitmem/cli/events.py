@@ -1,0 +1,71 @@
+"""Events from a file or standard input: JSON lines, as they come from hooks and other programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from gitmem.errors import InvalidRecord, UsageError
+
+
+def read_events(source: str) -> list[dict[str, Any]]:
+    """Return the events of a file, or of standard input when `source` is `-`.
+
+    Raises:
+        UsageError: a line is no JSON object; its number is named.
+    """
+    return parse_events(read_bytes(source))
+
+
+def read_bytes(source: str) -> bytes:
+    """Return a file's bytes, or those of standard input when `source` is `-`.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    if source == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(source).read_bytes()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise UsageError(f"no such file: {source}", hint="Use - for standard input.") from error
+
+
+def parse_events(content: bytes) -> list[dict[str, Any]]:
+    """Return the events of JSON lines; empty lines are passed over, foreign bytes become U+FFFD."""
+    # Split on line feeds only: U+2028 and its like stand inside of texts.
+    lines = enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
+    return [_parse_line(line, number) for number, line in lines if line.strip()]
+
+
+def _parse_line(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        event = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        why = str(error) or "nested too deeply"
+        raise InvalidRecord(
+            f"line {number} is not JSON: {why}",
+            hint='One event a line: {"kind": "message", "role": "user", "text": "…"}',
+            line=number,
+        ) from error
+    if not isinstance(event, dict):
+        raise InvalidRecord(f"line {number} is no JSON object but {type(event).__name__}", line=number)
+    return event
+
+
+def read_text(value: str | None, *, what: str) -> str:
+    """Return an option's text; `-`, or nothing while standard input is no terminal, reads standard input.
+
+    Raises:
+        UsageError: nothing was given, or it is not UTF-8.
+    """
+    if value is not None and value != "-":
+        return value
+    if value is None and sys.stdin.isatty():
+        raise UsageError(f"no {what}", hint=f"Give it with --{what}, or on standard input with --{what} -.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the {what} is not UTF-8 text") from error

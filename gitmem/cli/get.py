@@ -1,0 +1,25 @@
+"""`gitmem get`: print what a source ref names."""
+
+from __future__ import annotations
+
+import click
+
+from gitmem.cli.commands import command as define
+from gitmem.cli.settings import current
+
+
+@define(example="gitmem get message:msg_0c1d2e3f4a5b6c7")
+@click.argument("ref")
+@click.option("--offset", type=click.IntRange(min=0), default=0, show_default=True, help="First character.")
+@click.option(
+    "--max-chars", type=click.IntRange(min=1), default=12000, show_default=True, help="How many characters."
+)
+def command(ref: str, offset: int, max_chars: int) -> None:
+    """Print what a source ref names: a message, a note, an entry, a tool's output."""
+    settings = current()
+    memory = settings.open_home().get(ref, offset=offset, max_chars=max_chars)
+    settings.reply({"memory": memory}, lambda: memory.content)
+    if memory.truncated:
+        settings.note(
+            f"… {memory.total_chars - memory.next_offset} more; go on with --offset {memory.next_offset}"
+        )

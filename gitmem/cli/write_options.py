@@ -1,0 +1,30 @@
+"""The options of everything that writes: what caused it, why, and for whom."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from gitmem.cli.commands import options
+
+write_options = options(
+    click.option("--session", metavar="ID", help="The conversation that it belongs to."),
+    click.option("--turn", metavar="ID", help="The turn that caused it."),
+    click.option("--source", metavar="REF", help="The message that it goes back to."),
+    click.option("--reason", metavar="TEXT", help="Why, in a sentence."),
+    click.option(
+        "--as",
+        "by",
+        type=click.Choice(["agent", "operator"]),
+        help="Whose change it is; by default yours at a terminal, else the agent's.",
+    ),
+)
+
+
+def cause(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the write options among a command's values, with `by` decided."""
+    taken = {name: values.pop(name) for name in ("session", "turn", "source", "reason", "by")}
+    taken["by"] = taken["by"] or ("operator" if sys.stdin.isatty() else "agent")
+    return taken

@@ -4,9 +4,9 @@
       UsageError (also ValueError)   fix the call                exit 2
         InvalidRecord, InvalidRef
       RefusedError                   change the content          exit 3
-        ThreatFound, ProtectedPath
+        ThreatFound, ProtectedPath, WorkItemExists, WorkItemNotOpen
       NotFound                       look elsewhere              exit 4
-        UnknownSource, Unavailable
+        UnknownSource, Unavailable, UnknownWorkItem
       HomeError                      fix the directory           exit 10
         NotAHome, UnsupportedFormat
       ConflictError                  retry                       exit 11
@@ -80,6 +80,18 @@ class ProtectedPath(RefusedError):
     code = "protected_path"
 
 
+class WorkItemExists(RefusedError):
+    """A work item with this id was created before."""
+
+    code = "work_item_exists"
+
+
+class WorkItemNotOpen(RefusedError):
+    """A completed or dropped work item cannot be changed."""
+
+    code = "work_item_not_open"
+
+
 class NotFound(GitmemError):
     """What was asked for is not here."""
 
@@ -97,6 +109,12 @@ class Unavailable(NotFound):
     """A source was here and cannot be shown: redacted, quarantined or deleted."""
 
     code = "memory_source_unavailable"
+
+
+class UnknownWorkItem(NotFound):
+    """No work item has this id."""
+
+    code = "work_item_not_found"
 
 
 class ObjectMissing(NotFound):

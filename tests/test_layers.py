@@ -20,12 +20,12 @@ FLOORS = [
         # 0 words
         "errors times records refs config identity json_view",
         # 1 pure rules
-        """repository git_objects ledger_format forgotten lifecycle_rules long_text subjects authored_text
+        """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text subjects authored_text
         branch_changes entries front_matter note_text catalog scanner analysis documents ranking snippet
         text_merge branch_merge staging_area pack_format attributes git_refs git_config reachability""",
         # 2 seams
-        """layout durable_file file_lock git_lock recent_objects shared_files ref_files pack_files search_index
-        changes templates/""",
+        """layout watched mounts durable_file file_lock git_lock recent_objects shared_files ref_files
+        pack_files search_index changes templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index backends/watchdog_changes testing/",
         # 4 one thing remembered

@@ -1,0 +1,56 @@
+"""`gitmem config`: the settings of this machine, and a view of the home's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gitmem.cli.commands import group
+from gitmem.cli.settings import current
+
+
+@group(example="gitmem config list")
+def command() -> None:
+    """Read and change settings.
+
+    Settings of this machine are in `git config gitmem.*`. The home's own are in gitmem.toml, which you edit
+    and commit yourself; they are shown here too.
+    """
+
+
+@command.command("get", example="gitmem config get gitmem.branch")
+@click.argument("key")
+def get(key: str) -> None:
+    """Print one setting."""
+    settings = current()
+    value = settings.open_home().config_get(key)
+    settings.reply({"key": key, "value": value}, lambda: _shown(value))
+
+
+@command.command("set", example="gitmem config set gitmem.branch main")
+@click.argument("key")
+@click.argument("value")
+def set_(key: str, value: str) -> None:
+    """Change a setting of this machine."""
+    settings = current()
+    settings.open_home().config_set(key, value)
+    settings.reply({"key": key, "value": value}, lambda: "" if settings.quiet else f"{key} = {value}")
+
+
+@command.command("list", example="gitmem config list --json")
+def list_() -> None:
+    """List all settings with their values and where they stand."""
+    settings = current()
+    found = settings.open_home().config_list()
+    settings.reply({"settings": found}, lambda: "\n".join(_row(setting) for setting in found))
+
+
+def _row(setting: Any) -> str:
+    return f"{setting.id} = {_shown(setting.value)}  {click.style(setting.where, dim=True)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)

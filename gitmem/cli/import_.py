@@ -1,0 +1,50 @@
+"""`gitmem import`: bring conversations of other programs in as turns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gitmem.cli.commands import command as define
+from gitmem.cli.settings import current
+from gitmem.errors import UsageError
+
+KINDS = ("jsonl",)
+
+
+@define(example="gitmem import jsonl conversations.jsonl --dry-run")
+@click.argument("words", nargs=-1, required=True, metavar="[KIND] PATH")
+@click.option("--dry-run", is_flag=True, help="Say what would be imported; write nothing.")
+def command(words: tuple[str, ...], *, dry_run: bool) -> None:
+    """Import conversations as turns, with the times at which they happened.
+
+    KIND is jsonl: events as for `gitmem turn`, with session, turn, ts, source and source_id. Consecutive
+    lines of one turn are one turn; without turn, a user message begins one. What was imported before is left
+    alone.
+    """
+    path = _path_of(words)
+    settings = current()
+    report = settings.open_home().import_jsonl(path, dry_run=dry_run)
+    settings.reply(report, lambda: describe(report, dry_run=dry_run))
+
+
+def _path_of(words: tuple[str, ...]) -> Path:
+    if len(words) > 2:
+        raise UsageError("give one path", hint="gitmem import [KIND] PATH")
+    if len(words) == 2 and words[0] not in KINDS:
+        raise UsageError(f"no import of {words[0]!r}", hint=f"Kinds: {', '.join(KINDS)}.")
+    path = Path(words[-1])
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}")
+    return path
+
+
+def describe(report: Any, *, dry_run: bool) -> str:
+    """Return what was imported, for people."""
+    verb = "Would import" if dry_run else "Imported"
+    lines = [f"{verb} {report.turns} turns with {report.records} records."]
+    if report.skipped:
+        lines.append(f"{report.skipped} were here already.")
+    return "\n".join(lines)

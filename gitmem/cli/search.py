@@ -1,0 +1,72 @@
+"""`gitmem search`: find what was said, run and noted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.cli.commands import command as define
+from gitmem.cli.settings import current
+from gitmem.cli.time_option import WHEN, short_time
+
+if TYPE_CHECKING:
+    from gitmem.search import SearchReply
+
+
+@define(example="gitmem search staging port --kind note --since '30 days ago'")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Hits at most.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind; may be repeated.")
+@click.option("--session", metavar="ID", help="Only this conversation.")
+@click.option("--work-item", metavar="ID", help="Only this work item.")
+@click.option("--workspace", metavar="ID", help="Only this workspace, and what belongs to none.")
+@click.option("--all-workspaces", is_flag=True, help="Every workspace.")
+@click.option("--since", type=WHEN, metavar="TIME", help="Happened not before.")
+@click.option("--until", type=WHEN, metavar="TIME", help="Happened not after.")
+@click.option(
+    "--sort",
+    type=click.Choice(["relevance", "newest", "oldest"]),
+    default="relevance",
+    help="Order of the hits.",
+)
+@click.option("--advanced", is_flag=True, help="Read AND, OR, NOT, quotes and * in the query.")
+@click.option("--explain", is_flag=True, help="Say why each hit has its place.")
+@click.option("--cursor", metavar="CURSOR", help="Where the last page ended.")
+def command(query: tuple[str, ...], **options: Any) -> None:
+    """Search everything that was said, run and noted.
+
+    The words need no quotes; any of them may match, the best hits come first.
+    """
+    settings = current()
+    reply = settings.open_home().search(" ".join(query), **options)
+    settings.reply(reply, lambda: describe(reply))
+    _tell_doubts(reply)
+
+
+def describe(reply: SearchReply) -> str:
+    """Return the hits for people."""
+    if not reply.results:
+        return "No hits."
+    return "\n".join(_hit(number, hit) for number, hit in enumerate(reply.results, start=1))
+
+
+def _hit(number: int, hit: Any) -> str:
+    where = f"{hit.path}:{hit.line}" if hit.path and hit.line else hit.path or hit.source_ref
+    when = short_time(hit.updated_at) if hit.updated_at else ""
+    head = f"{number:>2}. {click.style(hit.title or hit.kind, bold=True)}  {click.style(when, dim=True)}"
+    text = " ".join(hit.snippet.split())
+    return f"{head}\n    {text}\n    {click.style(where, fg='cyan')}  {click.style(hit.source_ref, dim=True)}"
+
+
+def _tell_doubts(reply: SearchReply) -> None:
+    settings = current()
+    if settings.json:
+        return
+    if reply.unmatched_terms:
+        settings.note(f"nothing holds: {' '.join(reply.unmatched_terms)}")
+    status = reply.index_status
+    if status.freshness != "fresh":
+        settings.note(f"the index is {status.freshness.replace('_', ' ')}: {status.pending} to go")
+    for name in status.quarantined:
+        settings.warn(f"left out of the search: {name}")

@@ -9,6 +9,8 @@ from gitmem.errors import UsageError
 
 _HEADER: Final = re.compile(r"\s*\[\s*([A-Za-z0-9.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]")
 _NAME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=|$|[#;])")
+#: Lines end in a line feed alone: other separators of Unicode may stand in a value.
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _WORDS: Final = re.compile(r"[A-Za-z0-9-]+")
 
 
@@ -36,7 +38,7 @@ def change_value(text: str, key: str, value: str | None) -> str:
         value: the new value; None removes the key.
     """
     section, sub, name = split_key(key)
-    lines = text.splitlines(keepends=True)
+    lines = _one_by_one(text, (section, sub))
     found, last = _places(lines, (section, sub), name)
     if value is None:
         dropped = {number for start, end in found for number in range(start, end)}
@@ -53,6 +55,19 @@ def change_value(text: str, key: str, value: str | None) -> str:
             lines[-1] = _ended(lines[-1])
         lines += [_header(key), row]
     return "".join(lines)
+
+
+def _one_by_one(text: str, wanted: tuple[str, str | None]) -> list[str]:
+    """Return the lines; a setting that stands beside the header of its section gets a line of its own."""
+    lines: list[str] = []
+    for line in _LINE.findall(text):
+        header = _HEADER.match(line)
+        rest = line[header.end() :].strip() if header else ""
+        if header and rest and rest[0] not in "#;" and _section_of(header) == wanted:
+            lines += [header[0] + "\n", "\t" + line[header.end() :].lstrip()]
+        else:
+            lines.append(line)
+    return lines
 
 
 def _places(

@@ -14,6 +14,7 @@ import platform
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ _KEEP: Final = re.compile(rb"gitmem (\d+)(?: ([0-9a-f]{8}))?\s*")
 #: What may lie beside a pack and goes with it.
 _COMPANIONS: Final = (".rev", ".bitmap", ".mtimes")
 _FORGOTTEN_AFTER: Final = 3600.0
+_MULTI: Final = "multi-pack-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,12 @@ class OwnPack:
     made: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Access:
+    shared: str | None
+    mode: int | None
+
+
 def write_pack_files(
     folder: Path,
     entries: Iterable[PackEntry],
@@ -58,6 +66,7 @@ def write_pack_files(
     level: int = 0,
     keep: bool = False,
     shared: str | None = None,
+    mode: int | None = None,
 ) -> Path:
     """Write a pack and its index durably; both are complete before either has its name.
 
@@ -68,6 +77,7 @@ def write_pack_files(
         level: 0 for a turn, else the level of a merge.
         keep: write a `.keep` file first, so that neither `git repack` nor `git gc` takes the pack.
         shared: `core.sharedRepository`.
+        mode: permission bits, where `shared` is not known.
 
     Returns:
         The pack's path without its ending.
@@ -75,9 +85,10 @@ def write_pack_files(
     folder.mkdir(parents=True, exist_ok=True)
     parts: list[Path] = []
     try:
-        pack, trailer, index = _write_pack_part(folder, entries, count, parts, shared)
+        access = _Access(shared, mode)
+        pack, trailer, index = _write_pack_part(folder, entries, count, parts, access)
         index_part = _new_part(folder, parts)
-        _write_part(index_part, [index], shared)
+        _write_part(index_part, [index], access)
         digits = f"{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
         stem = folder / f"pack-{digits}"
         if keep:
@@ -105,20 +116,17 @@ def kept_pack(folder: Path, entries: list[PackEntry], *, shared: str | None = No
 
 def own_packs(folder: Path) -> list[OwnPack]:
     """Return the complete packs named as own ones that no `.keep` holds, oldest first."""
-    try:
-        names = {entry.name: entry for entry in os.scandir(folder)}
-    except FileNotFoundError:
-        return []
     packs = []
-    for name, entry in names.items():
-        stem, dot, ending = name.rpartition(".")
-        found = _NAME.fullmatch(stem)
-        if not found or dot + ending != ".pack" or f"{stem}.idx" not in names or f"{stem}.keep" in names:
-            continue
+    for stem, level in _free_packs(folder):
         with suppress(FileNotFoundError):
-            status = entry.stat()
-            packs.append(OwnPack(folder / stem, int(found[1], 16), status.st_size, status.st_mtime_ns))
+            status = stem.with_suffix(".pack").stat()
+            packs.append(OwnPack(stem, level, status.st_size, status.st_mtime_ns))
     return sorted(packs, key=lambda pack: (pack.made, pack.stem.name))
+
+
+def levels_of(folder: Path) -> Counter[int]:
+    """Return how many packs `own_packs` would return of each level, for one listing of the folder."""
+    return Counter(level for _, level in _free_packs(folder))
 
 
 def is_own(stem: Path, trailer: bytes) -> bool:
@@ -127,10 +135,16 @@ def is_own(stem: Path, trailer: bytes) -> bool:
     return found is not None and trailer.hex().startswith(found[2])
 
 
-def remove_pack(stem: Path) -> None:
-    """Remove a pack, index first, so that no reader looks up an object in a pack that is gone."""
-    for ending in (".idx", *_COMPANIONS, ".pack"):
-        remove_file(stem.with_suffix(ending))
+def remove_pack(stem: Path) -> bool:
+    """Remove a pack, index first, so that no reader finds an object in a pack that is gone.
+
+    Returns:
+        Whether there was one to remove; what a `.keep` holds is left.
+    """
+    if stem.with_suffix(".keep").exists():
+        return False
+    removed = [remove_file(stem.with_suffix(ending)) for ending in (".idx", *_COMPANIONS, ".pack")]
+    return removed[-1]
 
 
 def remove_stale_keeps(folder: Path) -> list[str]:
@@ -156,6 +170,34 @@ def remove_stale_keeps(folder: Path) -> list[str]:
 def keep_text() -> bytes:
     """Return the content of a `.keep` file of this process."""
     return f"gitmem {os.getpid()} {_machine()}\n".encode()
+
+
+def _free_packs(folder: Path) -> Iterator[tuple[Path, int]]:
+    try:
+        names = set(os.listdir(folder))  # noqa: PTH208 - names are enough, and it is called after every turn
+    except FileNotFoundError:
+        return
+    indexed_together = _names_in_multi_pack_index(folder) if _MULTI in names else ()
+    for name in names:
+        found = _NAME.fullmatch(name.removesuffix(".pack")) if name.endswith(".pack") else None
+        if found is None or f"{found[0]}.idx" not in names or f"{found[0]}.keep" in names:
+            continue
+        if f"{found[0]}.idx" not in indexed_together:
+            yield folder / found[0], int(found[1], 16)
+
+
+def _names_in_multi_pack_index(folder: Path) -> set[str]:
+    """Return the packs that Git has indexed together; Git merges those itself, and misses one that goes."""
+    try:
+        content = (folder / _MULTI).read_bytes()
+    except FileNotFoundError:
+        return set()
+    # 12 bytes of header; then for each chunk 4 bytes of name and 8 of offset, and one row more for the end.
+    for at in range(12, 12 + 12 * content[6], 12) if len(content) > 12 else ():
+        if content[at : at + 4] == b"PNAM":
+            start, end = (int.from_bytes(content[row + 4 : row + 12], "big") for row in (at, at + 12))
+            return {name.decode("utf-8", "replace") for name in content[start:end].split(b"\0")}
+    return set()
 
 
 def _is_stale(path: Path, name: str) -> bool:
@@ -192,7 +234,7 @@ def _machine() -> str:
 
 
 def _write_pack_part(
-    folder: Path, entries: Iterable[PackEntry], count: int, parts: list[Path], shared: str | None
+    folder: Path, entries: Iterable[PackEntry], count: int, parts: list[Path], access: _Access
 ) -> tuple[Path, bytes, bytes]:
     assembler = PackAssembler(count)
     closing: list[bytes] = []
@@ -205,17 +247,19 @@ def _write_pack_part(
         yield closing[0]
 
     part = _new_part(folder, parts)
-    _write_part(part, pieces(), shared)
+    _write_part(part, pieces(), access)
     return part, closing[0], closing[1]
 
 
-def _write_part(path: Path, pieces: Iterable[bytes], shared: str | None) -> None:
+def _write_part(path: Path, pieces: Iterable[bytes], access: _Access) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         with os.fdopen(descriptor, "wb", buffering=1 << 18, closefd=False) as stream:
             for piece in pieces:
                 stream.write(piece)
-        grant(descriptor, shared)
+        grant(descriptor, access.shared)
+        if access.mode is not None:
+            os.fchmod(descriptor, access.mode)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

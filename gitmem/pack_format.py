@@ -199,7 +199,7 @@ def inflate(raw: bytes, entry: ParsedEntry) -> bytes:
         content = engine.decompress(raw[entry.stream_at :], entry.size + 1)
     except zlib.error as error:
         raise _damaged("an entry does not inflate") from error
-    if len(content) != entry.size:
+    if len(content) != entry.size or not engine.eof:
         raise _damaged("an entry has another length than it says")
     return content
 
@@ -231,7 +231,7 @@ def parse_index(index: bytes, pack_size: int) -> list[IndexRow]:
             (offset,) = struct.unpack_from(">Q", index, large + 8 * (place - _LARGE))
         rows.append((offset, index[ids + _HASH * number : ids + _HASH * (number + 1)].hex(), crc_row[number]))
     rows.sort()
-    ends = [row[0] for row in rows[1:]] + [pack_size - _HASH]
+    ends = [row[0] for row in rows[1:]] + [pack_size - _HASH] * bool(rows)
     if any(end <= row[0] for row, end in zip(rows, ends, strict=True)):
         raise _damaged("a pack index points outside its pack")
     return [IndexRow(row[1], row[2], row[0], end) for row, end in zip(rows, ends, strict=True)]

@@ -17,7 +17,8 @@ ODD = {
 }  # fmt: skip
 SETTINGS = [
     "", "*.md text", "*.md -text", "*.md text=auto", "*.md eol=lf", "*.md eol=crlf",
-    "*.md text=auto eol=crlf", "*.md text=auto eol=lf", "*.md -text eol=crlf", "*.md ident", "*.md text ident eol=crlf", "*.md crlf",
+    "*.md text=auto eol=crlf", "*.md text=auto eol=lf", "*.md -text eol=crlf", "*.md ident",
+    "*.md text ident eol=crlf", "*.md crlf",
     "*.md -crlf", "*.md crlf=input", "*.md binary", "*.md text=input",
 ]  # fmt: skip
 CONFIG = [(None, None), ("true", None), ("input", None), ("false", "crlf"), ("false", "lf")]

@@ -20,8 +20,9 @@ FLOORS = [
         # 0 words
         "errors times records refs config identity json_view",
         # 1 pure rules
-        """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text subjects authored_text
-        branch_changes entries front_matter note_text catalog scanner analysis documents ranking snippet
+        """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text subjects
+        authored_text branch_changes entries note_tags front_matter_yaml front_matter front_matter_edit
+        note_text catalog scanner analysis documents ranking snippet
         text_merge branch_merge staging_area pack_format attributes git_refs git_config reachability""",
         # 2 seams
         """layout watched mounts durable_file file_lock git_lock recent_objects shared_files ref_files
@@ -44,8 +45,8 @@ FENCES = {
     "whoosh": "backends/whoosh_index",
     "watchdog": "backends/watchdog_changes",
     "merge3": "text_merge",
-    "frontmatter": "front_matter",
-    "yaml": "front_matter",
+    "frontmatter": "front_matter_yaml",
+    "yaml": "front_matter_yaml",
     "click": "cli/",
     "rich": "cli/drawing",
 }

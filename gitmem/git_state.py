@@ -1,0 +1,139 @@
+"""What state Git is in: whether HEAD's branch can take a commit now, and if not, why, in plain words."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gitmem.git_refs import parse_ref_file
+from gitmem.layout import Layout
+from gitmem.repository import Head, Repository
+
+#: Names in the work tree's own git dir, and what the operator is doing while they are there. Other names that
+#: Git leaves behind (SQUASH_MSG, AUTO_MERGE, ORIG_HEAD, MERGE_MSG, REBASE_HEAD, FETCH_HEAD) are no states.
+STATES: Final = (
+    ("MERGE_HEAD", "merge in progress"),
+    ("rebase-merge", "rebase in progress"),
+    ("rebase-apply", "rebase in progress"),
+    ("CHERRY_PICK_HEAD", "cherry-pick in progress"),
+    ("REVERT_HEAD", "revert in progress"),
+    ("sequencer", "series of cherry-picks or reverts in progress"),
+    ("BISECT_LOG", "bisect in progress"),
+)
+MESSAGE_OPEN: Final = "a commit message is open in an editor"
+DETACHED: Final = "detached HEAD"
+
+#: An editor that was given up leaves its file behind; after this many seconds it counts no more.
+_EDITOR_SECONDS: Final = 300.0
+#: Hooks that a commit on the command line runs and a commit by gitmem does not.
+_COMMIT_HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+
+
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """What HEAD is, and what keeps its branch from taking a commit.
+
+    Attributes:
+        obstacle: in words for a receipt, for example `merge in progress`; None when there is none.
+    """
+
+    head: Head
+    obstacle: str | None
+
+
+def read_git_state(layout: Layout, repository: Repository, branch: str | None = None) -> GitState:
+    """Look at HEAD and the names that Git keeps while an operation is open.
+
+    Args:
+        layout: where they lie.
+        repository: reads HEAD.
+        branch: full name of the one branch that gitmem commits on; None takes any.
+    """
+    head = repository.head()
+    obstacle = _operation(layout) or _head_obstacle(layout, head, branch)
+    if obstacle is None and _message_is_open(layout, head):
+        obstacle = MESSAGE_OPEN
+    return GitState(head, obstacle)
+
+
+def held_lock(layout: Layout, head: Head) -> str | None:
+    """Return which of the locks that a commit needs is held, and for how long; None if none is."""
+    locks = [layout.git_dir / "index.lock", layout.git_dir / "HEAD.lock"]
+    if head.branch is not None:
+        locks.append(layout.common_dir / f"{head.branch}.lock")
+    for lock in locks:
+        try:
+            age = time.time() - lock.lstat().st_mtime
+        except OSError:
+            continue
+        return f"{lock.name} is held (for {max(age, 0.0):.0f} s)"
+    return None
+
+
+def commit_hooks(layout: Layout, repository: Repository) -> list[str]:
+    """Return the names of installed hooks that a commit by gitmem does not run."""
+    configured = repository.config("core.hooksPath")
+    folder = layout.common_dir / "hooks"
+    if configured:
+        folder = layout.root / Path(configured).expanduser()
+    return [name for name in _COMMIT_HOOKS if os.access(folder / name, os.X_OK)]
+
+
+def short_name(branch: str) -> str:
+    """Return a branch as people call it."""
+    return branch.removeprefix("refs/heads/")
+
+
+def _operation(layout: Layout) -> str | None:
+    for name, words in STATES:
+        if os.path.lexists(layout.git_dir / name):
+            if name == "rebase-apply" and os.path.lexists(layout.git_dir / name / "applying"):
+                return "git am in progress"
+            return words
+    return None
+
+
+def _head_obstacle(layout: Layout, head: Head, branch: str | None) -> str | None:
+    if head.branch is None:
+        return DETACHED
+    if branch is not None and head.branch != branch:
+        return f"HEAD is on {short_name(head.branch)}, this home's branch is {short_name(branch)}"
+    parsed = parse_ref_file(_content_of(layout.common_dir / head.branch))
+    if parsed is not None and parsed.target is not None:
+        return f"the branch {short_name(head.branch)} is only another name of {short_name(parsed.target)}"
+    return None
+
+
+def _content_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return b""
+
+
+def _message_is_open(layout: Layout, head: Head) -> bool:
+    """Say whether `git commit` waits for a message: its file is newer than the last move of HEAD."""
+    message = _changed_at(layout.git_dir / "COMMIT_EDITMSG")
+    if message is None or time.time_ns() - message > _EDITOR_SECONDS * 1e9:
+        return False
+    for path in _signs_of_last_commit(layout, head):
+        moved = _changed_at(path)
+        if moved is not None:
+            return message > moved
+    return True
+
+
+def _signs_of_last_commit(layout: Layout, head: Head) -> list[Path]:
+    # Without a reflog the branch's own file tells when it moved; after `git gc` only packed-refs does.
+    branch = [layout.common_dir / head.branch] if head.branch else []
+    return [layout.git_dir / "logs" / "HEAD", *branch, layout.common_dir / "packed-refs"]
+
+
+def _changed_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None

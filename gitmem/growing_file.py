@@ -1,7 +1,8 @@
 """Bytes that grow at the end and are hashed and deflated at every turn, without starting over.
 
-A segment and the tree of a busy day are written again at each turn with a few bytes changed at their end. What
-stands before is kept hashed and deflated, so that a turn costs the same in a small home and in a large one.
+A segment and the tree of a busy day are written again at each turn with a few bytes changed at their end.
+What stands before is kept hashed and deflated, so that a turn costs the same in a small home and in a large
+one.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class GrowingTree:
 
     def __init__(self, content: bytes = b"") -> None:
         self._entries = {entry.name: entry for entry in parse_tree(content)}
+        self._changed_at = 0
         self._lay_out()
 
     def get(self, name: str) -> TreeEntry | None:

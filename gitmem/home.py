@@ -1,9 +1,10 @@
-"""The facade: opens an agent home and wires its parts; every command has a method here with the same words."""
+"""The facade: opens an agent home and wires its parts; each command has a method here with the same words."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -53,13 +54,17 @@ class AgentHome:
         self._recorder = TurnRecorder(self._spool, self._line, now=now)
 
     @classmethod
-    def init(cls, path: str | Path, agent: str | None = None, *, now: Callable[[], float] = time.time) -> AgentHome:
+    def init(
+        cls, path: str | Path, agent: str | None = None, *, now: Callable[[], float] = time.time
+    ) -> AgentHome:
         """Make `path` an agent home, adding only what is missing, and open it."""
         cls.create(path, agent, now=now)
         return cls.open(path, now=now)
 
     @staticmethod
-    def create(path: str | Path, agent: str | None = None, *, now: Callable[[], float] = time.time) -> InitReport:
+    def create(
+        path: str | Path, agent: str | None = None, *, now: Callable[[], float] = time.time
+    ) -> InitReport:
         """Make `path` an agent home and say what was done."""
         return init_home(Path(path), agent=agent, now=now())
 
@@ -78,7 +83,9 @@ class AgentHome:
         kind = repository.object_format()
         if kind != "sha1":
             repository.close()
-            raise UnsupportedFormat(f"unsupported Git repository format: {kind}", reason="git_format", format=kind)
+            raise UnsupportedFormat(
+                f"unsupported Git repository format: {kind}", reason="git_format", format=kind
+            )
         home = cls(layout, config, repository, now)
         home._recover()
         return home
@@ -95,10 +102,8 @@ class AgentHome:
 
     def close(self) -> None:
         """Make the last turns durable on the turn line and release files."""
-        try:
+        with suppress(GitmemError, OSError):  # they stay in the spool, from which nothing is lost
             self._line.settle()
-        except (GitmemError, OSError):
-            pass  # they stay in the spool, from which nothing is lost
         self.repository.close()
 
     @property
@@ -161,4 +166,6 @@ def _read_config(root: Path) -> HomeConfig:
     try:
         return parse_config(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
-        raise NotAHome(f"not an agent home: {root}", hint="Make one with `gitmem init`.", path=str(root)) from None
+        raise NotAHome(
+            f"not an agent home: {root}", hint="Make one with `gitmem init`.", path=str(root)
+        ) from None

@@ -71,7 +71,9 @@ def init_home(path: Path, *, agent: str | None, now: float) -> InitReport:
     config = _existing_config(path)
     if config is None and os.path.lexists(path / LEDGER):
         raise RefusedError(
-            f"there is a {LEDGER}/ that is not gitmem's", hint="Move it away, or choose another folder.", path=LEDGER
+            f"there is a {LEDGER}/ that is not gitmem's",
+            hint="Move it away, or choose another folder.",
+            path=LEDGER,
         )
     if config is not None and agent is not None and agent != config.agent:
         raise UsageError(f"this home belongs to the agent {config.agent!r}", hint="Leave --agent out.")
@@ -170,12 +172,15 @@ def _extended(
     found = (layout.root / path).read_bytes()
     present = {line.strip() for line in found.splitlines()}
     rules = [line for line in content.splitlines() if line.strip() and not line.startswith(b"#")]
-    missing = [line for line in rules if b" ".join(line.split()) not in {b" ".join(p.split()) for p in present}]
+    missing = [
+        line for line in rules if b" ".join(line.split()) not in {b" ".join(p.split()) for p in present}
+    ]
     if not missing:
         return None, None
     blob = hash_object("blob", found)
     if _blob_in_head(repository, path) != blob:
-        return None, f"{path} has uncommitted edits and was left alone; run `gitmem init` again once they are committed"
+        note = "has uncommitted edits and was left alone; commit them and run `gitmem init` again"
+        return None, f"{path} {note}"
     end = b"" if found.endswith(b"\n") or not found else b"\n"
     block = b"\n# gitmem\n" + b"\n".join(missing) + b"\n"
     return PathChange(path, blob, found + end + block), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from gitmem.forgotten import Receipts, close_segment, read_receipts
 from gitmem.layout import Layout
 from gitmem.ledger_format import Line, blob_path, decode, parse_segment_path, split_segment, union_segments
 from gitmem.lines import Lines
-from gitmem.long_text import join_long
+from gitmem.long_text import join_long, needs_blob
 from gitmem.records import Event, Record
 from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
 from gitmem.spool import Spool, SpooledTurn, read_turn
@@ -91,15 +92,21 @@ class Ledger:
             self._receipts = (frozenset(folders), self._read_receipts(folders))
         return self._receipts[1]
 
-    def records(self, *, newest_first: bool = False) -> Iterator[Record]:
-        """Yield every record once for each line, segment by segment of each writer."""
-        segments = sorted(self.segments().values(), key=lambda s: (s.number, s.writer), reverse=newest_first)
-        for segment in segments:
-            lines = self.segment_lines(segment)
-            yield from map(decode, reversed(lines) if newest_first else lines)
+    def lines_newest_first(self) -> Iterator[Line]:
+        """Yield every line, the newest by clock first, reading no more segments than are asked for."""
+        writers: dict[str, list[Segment]] = {}
+        for segment in self.segments().values():
+            writers.setdefault(segment.writer, []).append(segment)
+        streams = [self._backwards(segments) for segments in writers.values()]
+        return heapq.merge(*streams, key=lambda line: (line.clock, line.writer, line.seq), reverse=True)
+
+    def record_ids(self) -> frozenset[str]:
+        """Return the ids of all records of the ledger and of the spool."""
+        lines = (line.id for segment in self.segments().values() for line in self.segment_lines(segment))
+        return frozenset(lines) | {event.id for turn in self.spooled() for event in turn.events}
 
     def find(self, record_id: str) -> Record | None:
-        """Return the record with this id, the newest by clock where a fork has several; None if there is none."""
+        """Return the record with this id, None if there is none; of a fork's several the newest by clock."""
         wanted = f',"id":"{record_id}","turn"'.encode()
         for segment in sorted(self.segments().values(), key=lambda s: (-s.number, s.writer)):
             if wanted in self._union(segment.blobs):
@@ -127,7 +134,9 @@ class Ledger:
         """Yield the records of every line that contains `needle`, newest segment first."""
         for segment in sorted(self.segments().values(), key=lambda s: (-s.number, s.writer)):
             if needle in self._union(segment.blobs):
-                yield from (decode(line) for line in reversed(self.segment_lines(segment)) if needle in line.raw)
+                yield from (
+                    decode(line) for line in reversed(self.segment_lines(segment)) if needle in line.raw
+                )
 
     def full_body(self, record: Record) -> Mapping[str, Any]:
         """Return a record's body with the texts that were moved to its blob put back.
@@ -136,9 +145,9 @@ class Ledger:
             NotFound: the blob is gone.
             CorruptionError: it is not the one that the record names.
         """
-        if not isinstance(record.body.get("blob"), Mapping) or not record.writer:
+        if not record.writer:
             return record.body
-        content = self._read_blob(record)
+        content = self._read_blob(record) if needs_blob(record.body) else b""
         if content is None:
             raise NotFound(f"the long text of {record.id} is gone", hint="Fetch it from another clone.")
         return join_long(record.body, content)
@@ -152,6 +161,12 @@ class Ledger:
             except FileNotFoundError:  # sealed by another process meanwhile
                 continue
         return turns
+
+    def _backwards(self, segments: list[Segment]) -> Iterator[Line]:
+        for segment in sorted(segments, key=lambda s: -s.number):
+            yield from sorted(
+                self.segment_lines(segment), key=lambda line: (line.clock, line.seq), reverse=True
+            )
 
     def _collect(self, tips: Iterable[str]) -> Mapping[str, Segment]:
         versions: dict[str, dict[str, None]] = {}

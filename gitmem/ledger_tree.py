@@ -75,6 +75,7 @@ class LedgerTree:
         if tree is None:
             if self.get(path) is not None:
                 raise CorruptionError(f"{path} is a file where the ledger has a folder", path=path)
+            self._made_folder(path.rpartition("/")[0])
             tree = self._folders[path] = GrowingTree()
         return tree
 

@@ -1,4 +1,4 @@
-"""What other writers' lines bring into the next turn's tree: the union of all lines, closed under receipts."""
+"""What other writers' lines bring into the next turn: the union of all, closed under receipts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class MergedLines:
     files: Mapping[str, bytes]
 
 
-def merge_lines(repository: Repository, ledger: Ledger, position: LinePosition, own_ref: str) -> MergedLines | None:
+def merge_lines(
+    repository: Repository, ledger: Ledger, position: LinePosition, own_ref: str
+) -> MergedLines | None:
     """Bring other lines' new tips into a position's tree.
 
     Before a writer's first turn nothing is merged, so that its line begins with a commit of its own; only the
@@ -48,9 +50,13 @@ def merge_lines(repository: Repository, ledger: Ledger, position: LinePosition, 
     Returns:
         What the commit has to hold, or None where no line is new.
     """
-    tips = {ref: tip for ref, tip in ledger.tips().items() if ref != own_ref and position.merged.get(ref) != tip}
+    tips = {
+        ref: tip for ref, tip in ledger.tips().items() if ref != own_ref and position.merged.get(ref) != tip
+    }
     if position.tip is None:
-        _hear(position, (content for tip in set(tips.values()) for content in _last_segments(repository, tip)))
+        _hear(
+            position, (content for tip in set(tips.values()) for content in _last_segments(repository, tip))
+        )
         return None
     new = [tip for tip in sorted(set(tips.values())) if not repository.is_ancestor(tip, position.tip)]
     position.merged.update(tips)
@@ -64,7 +70,7 @@ def merge_lines(repository: Repository, ledger: Ledger, position: LinePosition, 
 
 
 def _last_segments(repository: Repository, tip: str) -> Iterable[bytes]:
-    """Yield, for each writer of a line, the segment with the highest number: it holds the writer's highest clock."""
+    """Yield each writer's segment with the highest number, which holds the writer's highest clock."""
     newest: dict[str, tuple[int, str]] = {}
     for path, entry in walk_tree(repository, repository.read_commit(tip).tree):
         name = parse_segment_path(path)
@@ -152,7 +158,9 @@ class _Union:
         return found
 
     def _read_receipts(self) -> Receipts:
-        return read_receipts({path.removeprefix("ledger/"): self._read(blob) for path, blob in self._walk(_FORGOTTEN[:-1])})
+        return read_receipts(
+            {path.removeprefix("ledger/"): self._read(blob) for path, blob in self._walk(_FORGOTTEN[:-1])}
+        )
 
     def _drop_forgotten_blobs(self, receipts: Receipts) -> None:
         for path, _ in self._walk(_BLOBS[:-1]):

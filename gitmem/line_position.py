@@ -1,4 +1,4 @@
-"""Where a writer's turn line stands: everything the next turn is built from, read from its tip and its tree."""
+"""Where a writer's turn line stands: all that the next turn is built from, read from its tip."""
 
 from __future__ import annotations
 
@@ -67,9 +67,11 @@ def read_position(
         raise LedgerCorrupt(f"the tip of {writer} is a {kind}, not a commit", writer=writer)
     commit = parse_commit(tip, content)
     tree = LedgerTree(objects, commit.tree)
-    path = _last_segment(objects, tree, commit.tree, writer, segment)
+    path = _last_segment(objects, tree, writer, segment)
     if path is None:
-        return LinePosition(tip, ChainEnd(writer), _turn_index(commit.message), tree, None, GrowingFile(), 0, dict(merged))
+        return LinePosition(
+            tip, ChainEnd(writer), _turn_index(commit.message), tree, None, GrowingFile(), 0, dict(merged)
+        )
     entry = tree.get(path)
     name = parse_segment_path(path)
     assert entry is not None
@@ -78,13 +80,18 @@ def read_position(
     end = _chain_end(segment_bytes, writer)
     _check_chain(end, commit.message, writer)
     return LinePosition(
-        tip, end, _turn_index(commit.message), tree, path, GrowingFile(segment_bytes), name.number, dict(merged)
+        tip,
+        end,
+        _turn_index(commit.message),
+        tree,
+        path,
+        GrowingFile(segment_bytes),
+        name.number,
+        dict(merged),
     )
 
 
-def _last_segment(
-    objects: ObjectReader, tree: LedgerTree, tree_id: str, writer: str, remembered: str | None
-) -> str | None:
+def _last_segment(objects: ObjectReader, tree: LedgerTree, writer: str, remembered: str | None) -> str | None:
     if remembered and tree.get(remembered) and _is_of(remembered, writer):
         return remembered
     ledger = tree.get("ledger")

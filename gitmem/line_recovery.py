@@ -12,7 +12,9 @@ from gitmem.repository import ABSENT, Repository
 from gitmem.writer import WriterState
 
 
-def own_tip(repository: Repository, layout: Layout, state: WriterState, agent: str) -> tuple[str | None, list[str]]:
+def own_tip(
+    repository: Repository, layout: Layout, state: WriterState, agent: str
+) -> tuple[str | None, list[str]]:
     """Return the commit that the own line stands at, after mending its ref where it has to be (W1, T3).
 
     Args:
@@ -59,7 +61,7 @@ def _put_back(
 def _restore_broken(
     repository: Repository, layout: Layout, state: WriterState, agent: str
 ) -> tuple[str | None, list[str]]:
-    """A power cut left the ref unreadable or naming objects that are not there: back to the newest good commit."""
+    """A power cut left the ref unreadable or its objects missing: back to the newest good commit."""
     tip = next((c for c in _candidates(layout, state) if is_readable(repository, state.writer, c)), None)
     broken = layout.common_dir / state.ref
     broken.unlink(missing_ok=True)  # what it named cannot be read; the reflog still has it

@@ -37,11 +37,19 @@ class Lines:
         """Return ref name and commit id of each line of this home, as they are now."""
         refs = dict(self._repository.list_refs(TURN_LINES))
         refs.update(self._repository.list_refs("refs/remotes/"))
-        return {name: tip for name, tip in sorted(refs.items()) if _LINE.fullmatch(name) and self._is_ours(name, tip)}
+        return {
+            name: tip
+            for name, tip in sorted(refs.items())
+            if _LINE.fullmatch(name) and self._is_ours(name, tip)
+        }
 
     def foreign(self) -> Mapping[str, str]:
         """Return the lines that were ignored in `tips`, with the id of the home they belong to."""
         return dict(self._foreign)
+
+    def trust(self, name: str, tip: str) -> None:
+        """Take a line's tip as checked: this process has just made it."""
+        self._checked[name] = tip
 
     def _is_ours(self, name: str, tip: str) -> bool:
         if self._checked.get(name) == tip:
@@ -55,7 +63,7 @@ class Lines:
         return True
 
     def _home_of(self, tip: str, until: str | None) -> str | None:
-        """Return the home that a line's root names; None where the root is not here (shallow) or names none."""
+        """Return the home that a line's root names; None where it names none or is not here (shallow)."""
         root = None
         for commit in self._first_parents(tip):
             if commit == until:

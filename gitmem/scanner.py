@@ -1,6 +1,7 @@
 """Finds secrets in text before it is stored; one table of rules, the same for every door.
 
-What it does not find is stored: the table names formats that issuers publish, so that ordinary text is never hit.
+What it does not find is stored: the table names formats that issuers publish, so that ordinary text is never
+hit.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 
@@ -18,7 +20,8 @@ class Rule:
     Attributes:
         name: shown in receipts and in the text that replaces the secret.
         pattern: matches the secret; the group `secret`, if there is one, is the part to replace.
-        sign: a text without which the pattern cannot match; tested first because it is a hundred times faster.
+        sign: a text without which the pattern cannot match; tested first because it is a hundred times
+        faster.
     """
 
     name: str
@@ -31,9 +34,17 @@ def _rule(name: str, sign: str, pattern: str) -> Rule:
 
 
 RULES: Final = (
-    _rule("private-key", "PRIVATE KEY-----", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?"),
+    _rule(
+        "private-key",
+        "PRIVATE KEY-----",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?",
+    ),
     _rule("aws-access-key-id", "A", r"(?<![A-Z0-9])(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{16}(?![A-Z0-9])"),
-    _rule("aws-secret-access-key", "secret", r"(?i)aws.{0,20}secret.{0,24}?[\"'=:\s]{1,4}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+    _rule(
+        "aws-secret-access-key",
+        "secret",
+        r"(?i)aws.{0,20}secret.{0,24}?[\"'=:\s]{1,4}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+    ),
     _rule("github-token", "gh", r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36,255}"),
     _rule("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{50,255}"),
     _rule("gitlab-token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,64}"),
@@ -42,25 +53,33 @@ RULES: Final = (
     _rule("stripe-key", "k_live_", r"(?<![A-Za-z0-9])[sr]k_live_[A-Za-z0-9]{16,128}"),
     _rule("google-api-key", "AIza", r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}"),
     _rule("npm-token", "npm_", r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}"),
-    _rule("json-web-token", "eyJ", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{16,2000}"),
+    _rule(
+        "json-web-token",
+        "eyJ",
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{16,2000}",
+    ),
     _rule("bearer-token", "earer", r"\b[Bb]earer\s+(?P<secret>[A-Za-z0-9._~+/-]{20,4000}=*)"),
-    _rule("url-password", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"']{1,80}:(?P<secret>[^\s/@\"'{}$<>]{3,200})@[^\s/]"),
+    _rule(
+        "url-password",
+        "://",
+        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"']{1,80}:(?P<secret>[^\s/@\"'{}$<>]{3,200})@[^\s/]",
+    ),
 )
 
 
 def redact_secrets(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return `text` with each secret replaced by `[redacted: <rule>]`, and the names of the rules that hit."""
+    """Return `text` with each secret as `[redacted: <rule>]`, and the names of the rules that hit."""
     hits: list[str] = []
     for rule in RULES:
         if rule.sign not in text:
             continue
-        text, count = rule.pattern.subn(lambda match, rule=rule: _replacement(match, rule), text)
+        text, count = rule.pattern.subn(partial(_replacement, rule), text)
         hits += [rule.name] * count
     return text, tuple(hits)
 
 
 def redact_values(value: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return JSON data with the secrets of all its texts, field names included, replaced; and the rules that hit."""
+    """Return JSON data with the secrets of all texts and names in it replaced, and the rules that hit."""
     hits: list[str] = []
 
     def walk(item: Any) -> Any:
@@ -77,7 +96,7 @@ def redact_values(value: Any) -> tuple[Any, tuple[str, ...]]:
     return walk(value), tuple(hits)
 
 
-def _replacement(match: re.Match[str], rule: Rule) -> str:
+def _replacement(rule: Rule, match: re.Match[str]) -> str:
     label = f"[redacted: {rule.name}]"
     if "secret" not in rule.pattern.groupindex:
         return label

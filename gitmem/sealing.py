@@ -5,18 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
-from gitmem.ledger_format import Line, blob_path, next_clock, seal
+from gitmem.ledger_format import NO_PREV, Line, blob_path, next_clock, seal
 from gitmem.lifecycle_rules import Snapshot, next_snapshot
 from gitmem.long_text import split_long
 from gitmem.records import LIFECYCLE_KINDS, Event
 from gitmem.spool import SpooledTurn
-
-#: `prev` of a writer's first line.
-NO_LINE: Final = "0" * 64
 
 Heads = Callable[[str, str], Sequence[Snapshot]]
 
@@ -33,7 +30,7 @@ class ChainEnd:
 
     writer: str
     seq: int = 0
-    prev: str = NO_LINE
+    prev: str = NO_PREV
     clock: str = "0" * 16
 
 
@@ -81,7 +78,13 @@ def seal_turn(
         sealer.add(number, event, forgotten=event.id in receipts.records)
     sealer.add(len(turn.events), _turn_event(turn, turn_index, len(sealer.refused)), forgotten=False)
     return SealedTurn(
-        turn.turn, turn_index, turn.end or "interrupted", tuple(sealer.lines), sealer.blobs, tuple(sealer.refused), sealer.end
+        turn.turn,
+        turn_index,
+        turn.end or "interrupted",
+        tuple(sealer.lines),
+        sealer.blobs,
+        tuple(sealer.refused),
+        sealer.end,
     )
 
 
@@ -117,7 +120,9 @@ class _Sealer:
         try:
             event, envelope = self._snapshot(event)
         except GitmemError as error:
-            self.refused.append({"event": number, "code": error.code, "message": error.message, **error.details})
+            self.refused.append(
+                {"event": number, "code": error.code, "message": error.message, **error.details}
+            )
             return
         body, blob = split_long(event.body)
         if blob is not None:

@@ -1,8 +1,8 @@
 """The spool: turns as they are told, on disk in the git dir until the turn line holds them durably.
 
 Files: `<turn id>.open` while its process writes (it holds a lock on the file), `<turn id>.held` while several
-processes feed one turn, `<stamp>-<turn id>.turn` once finished. Each is JSON lines: a header, the events, an end.
-A spool file has no writer, seq, clock, chain or salt; those are given when it is sealed.
+processes feed one turn, `<stamp>-<turn id>.turn` once finished. Each is JSON lines: a header, the events, an
+end. A spool file has no writer, seq, clock, chain or salt; those are given when it is sealed.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Spool:
 
     def _names(self) -> list[str]:
         try:
-            return sorted(os.listdir(self.folder))
+            return sorted(path.name for path in self.folder.iterdir())
         except FileNotFoundError:
             return []
 

@@ -118,15 +118,23 @@ class TurnRecorder:
             turn_index=index,
             on_disk=True,
             committed=committed.commit if committed else None,
-            branch=self.line.writer().branch,
+            branch=self.branch(),
             reason=reason,
             indexed=False,
             pushed=False,
-            records=[*turn.findings.records, {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"}],
+            records=[
+                *turn.findings.records,
+                {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"},
+            ],
             redactions=turn.findings.redactions,
             warnings=[*warnings, *notes],
             refused=committed.refused if committed else (),
         )
+
+    def branch(self) -> str:
+        """Return the short name of the turn line; empty before its first turn."""
+        writer = self.line.writer()
+        return writer.branch if writer else ""
 
     def _commit(self, turn_id: str) -> tuple[CommittedTurn | None, str | None, Sequence[str]]:
         try:
@@ -139,7 +147,14 @@ class TurnRecorder:
         committed = run.committed.get(turn_id) or (self.line.find(turn_id) if run.reason is None else None)
         return committed, run.reason, run.warnings
 
-    def _begin(self, session: str | None, workspace: str | None, work_item: str | None, turn_id: str | None, ts: str | None) -> tuple[SpoolFile, Mapping[str, Any]]:
+    def _begin(
+        self,
+        session: str | None,
+        workspace: str | None,
+        work_item: str | None,
+        turn_id: str | None,
+        ts: str | None,
+    ) -> tuple[SpoolFile, Mapping[str, Any]]:
         links = {"session": session, "workspace": workspace, "work_item": work_item, "ts": ts}
         name, header = self._header(turn_id, links)
         return self.spool.open_turn(name, header), header
@@ -192,7 +207,15 @@ class Turn:
         """Tell of a message; return its source ref."""
         return self.event("message", role=role, text=text, **fields)
 
-    def tool(self, tool: str, input: Any = None, output: Any = None, *, status: str = "success", **fields: Any) -> str:  # noqa: A002
+    def tool(
+        self,
+        tool: str,
+        input: Any = None,  # noqa: A002 - the event's own word
+        output: Any = None,
+        *,
+        status: str = "success",
+        **fields: Any,
+    ) -> str:
         """Tell of a tool execution; return its source ref."""
         return self.event("tool_execution", tool=tool, input=input, output=output, status=status, **fields)
 
@@ -224,7 +247,14 @@ class Turn:
         body, rules = redact_values(event.body)
         if rules:
             event = Event(
-                event.id, event.kind, event.ts, body, event.session, event.work_item, event.workspace, event.object
+                event.id,
+                event.kind,
+                event.ts,
+                body,
+                event.session,
+                event.work_item,
+                event.workspace,
+                event.object,
             )
         self.file.add(event)
         self.findings.redactions += [{"rule": rule, "record": event.id} for rule in rules]
@@ -232,7 +262,11 @@ class Turn:
 
     def note(self, event: Event) -> dict[str, str]:
         """Take an event that is in the spool already into the receipt."""
-        record = {"id": event.id, "kind": event.kind, "source_ref": record_ref(event.kind, event.id, event.object)}
+        record = {
+            "id": event.id,
+            "kind": event.kind,
+            "source_ref": record_ref(event.kind, event.id, event.object),
+        }
         self.findings.records.append(record)
         if event.kind == "file":
             self.findings.paths.append(str(event.body.get("path")))
@@ -250,7 +284,7 @@ class Turn:
         if not self.findings.records:
             self.file.discard()
             self.receipt = Receipt(
-                self.id, None, False, None, self._recorder.line.writer().branch, "nothing was told", False, False, []
+                self.id, None, False, None, self._recorder.branch(), "nothing was told", False, False, []
             )
             return
         self.receipt = self._recorder.finish(self, end)
@@ -266,7 +300,9 @@ class Turn:
         self.file.close()
 
     def _links(self) -> dict[str, Any]:
-        return {name: self._header[name] for name in ("session", "workspace", "work_item") if name in self._header}
+        return {
+            name: self._header[name] for name in ("session", "workspace", "work_item") if name in self._header
+        }
 
 
 def _turn_id(given: str | None) -> str:

@@ -1,32 +1,47 @@
 """The turn line: one commit for each turn, on a branch that only this work tree's writer moves.
 
-Order of a commit, which the crash tests walk through: objects in one durable pack, ref by compare-and-swap, copy
-on disk, position remembered, spool file marked as sealed. A sealed spool file goes once the ref's folder is durable.
+Order of a commit, which the crash tests walk through: objects in one durable pack, ref by compare-and-swap,
+copy on disk, position remembered, spool file marked as sealed. A sealed spool file goes once the ref's
+folder is durable.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from gitmem.disk_copy import DiskCopy, Growth
-from gitmem.durable_file import remove_file
+from gitmem.durable_file import remove_file, sync_folder
+from gitmem.errors import GitmemError
 from gitmem.file_lock import file_lock
+from gitmem.forgotten import Receipts
 from gitmem.git_objects import make_commit, make_object
+from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.ledger_format import segment_path
-from gitmem.layout import Layout
 from gitmem.lifecycle import Lifecycle
 from gitmem.line_merge import MergedLines, merge_lines
 from gitmem.line_position import LinePosition, read_position
 from gitmem.line_recovery import own_tip
+from gitmem.pack_maintenance import TURN_PACKS, merge_packs
 from gitmem.repository import ABSENT, GitObject, Repository
 from gitmem.sealing import SealedTurn, seal_turn
 from gitmem.spool import Spool, SpooledTurn, read_turn
-from gitmem.subjects import CHAIN, HEAD, HOME, KIND, TURN, format_message, parse_subject, parse_trailers, turn_subject
+from gitmem.subjects import (
+    CHAIN,
+    HEAD,
+    HOME,
+    KIND,
+    TURN,
+    format_message,
+    parse_subject,
+    parse_trailers,
+    turn_subject,
+)
 from gitmem.writer import WriterState, mint_writer, read_writer, write_writer
 
 #: A segment is not extended by another turn once it has this many bytes (L4).
@@ -89,7 +104,7 @@ class TurnLine:
         home_id: str,
         agent: str,
         now: Callable[[], float],
-        checkpoint: Callable[[str], None] = lambda name: None,
+        checkpoint: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._repository = repository
         self._layout = layout
@@ -104,12 +119,13 @@ class TurnLine:
         self._mutex = threading.RLock()
         self._state: WriterState | None = None
         self._position: LinePosition | None = None
-        self._unsettled: list[Path] = []
+        self._unsettled = 0
+        self._packs = 0
         self._warnings: list[str] = []
 
-    def writer(self) -> WriterState:
-        """Return what is remembered of the own line; a work tree that never wrote has a new id each time."""
-        return self._state or read_writer(self._layout.writer_file) or mint_writer()
+    def writer(self) -> WriterState | None:
+        """Return what is remembered of the own line; None for a work tree that never wrote."""
+        return self._state or read_writer(self._layout.writer_file)
 
     def commit_spooled(self, *, wait: float) -> SpoolRun:
         """Seal and commit every finished turn of the spool, in order.
@@ -120,17 +136,28 @@ class TurnLine:
         Raises:
             HomeLocked: another process kept the lock.
         """
-        with self._mutex, file_lock(self._layout.home_lock, wait=wait):
-            try:
-                return self._run()
-            except BaseException:
-                self._position = None  # half edited; read again from the tip
-                raise
+        with self._mutex:
+            with file_lock(self._layout.home_lock, wait=wait):
+                try:
+                    run = self._run()
+                except BaseException:
+                    self._position = None  # half edited; read again from the tip
+                    self._lifecycle.forget_notes()
+                    raise
+            if self._packs >= TURN_PACKS:
+                self._merge_packs()
+            return run
 
     def settle(self) -> None:
         """Make the last turns durable on the line and let their spool files go."""
         with self._mutex, file_lock(self._layout.home_lock, wait=5.0):
-            self._settle()
+            try:
+                if self._has_spooled() and self._run().reason is None:
+                    self._settle()
+            except BaseException:
+                self._position = None
+                raise
+        self._merge_packs()
 
     def find(self, turn_id: str, *, within: int = 2000) -> CommittedTurn | None:
         """Return a turn that another process committed, searching the newest commits of the own line."""
@@ -149,7 +176,9 @@ class TurnLine:
     def _run(self) -> SpoolRun:
         state = self._load_state()
         if self._repository.head().branch == state.ref:
-            return SpoolRun({}, f"HEAD names {state.branch}, which only gitmem writes; switch to your own branch")
+            return SpoolRun(
+                {}, f"HEAD names {state.branch}, which only gitmem writes; switch to your own branch"
+            )
         before = self._position
         position = self._current(state)
         paths = self._waiting(position, fresh=position is not before)
@@ -170,6 +199,8 @@ class TurnLine:
         return self._state
 
     def _current(self, state: WriterState) -> LinePosition:
+        if self._position is not None and self._repository.read_ref(state.ref) == self._position.tip:
+            return self._position
         tip, warnings = own_tip(self._repository, self._layout, state, self._agent)
         self._warnings += warnings
         if self._position is None or self._position.tip != tip:
@@ -184,18 +215,16 @@ class TurnLine:
         return self._position
 
     def _waiting(self, position: LinePosition, *, fresh: bool) -> list[Path]:
-        """Return the spool files to seal; those already on the line (a kill came before the mark) are marked."""
+        """Return the spool files to seal; those on the line already (a kill came first) are marked."""
         finished = self._spool.finished()
         if not fresh:
             return finished
-        sealed = sorted(self._layout.spool.glob(f"*{SEALED}")) if self._layout.spool.is_dir() else []
+        sealed = self._sealed()
         if not finished and not sealed:
             return []
         done = self._turns_since_checkpoint(position)
         for path in sealed:
-            if _turn_of(path) in done:
-                self._unsettled.append(path)
-            else:  # a power cut took the ref's move back
+            if _turn_of(path) not in done:  # a power cut took the ref's move back
                 finished.append(path.rename(path.with_suffix(".turn")))
         waiting = []
         for path in sorted(finished):
@@ -220,13 +249,16 @@ class TurnLine:
         assert self._state is not None
         now = self._now()
         merged = merge_lines(self._repository, self._ledger, position, self._state.ref)
+        receipts = self._receipts(position)
         objects: list[GitObject] = []
         changes: dict[str, Growth] = {}
         committed = {}
         tip = position.tip
         for turn in turns:
-            sealed = self._seal(position, turn, now)
-            written = self._write_turn(position, sealed, now, merged if position.tip == tip else None, changes)
+            sealed = self._seal(position, turn, now, receipts)
+            written = self._write_turn(
+                position, sealed, now, merged if position.tip == tip else None, changes
+            )
             objects += written
             committed[turn.turn] = CommittedTurn(turn.turn, sealed.turn_index, written[-1].id, sealed.refused)
         self._step("sealed")
@@ -234,18 +266,24 @@ class TurnLine:
         for turn in turns:
             self._mark_sealed(turn.path)
             self._step("marked")
-        if len(self._unsettled) >= CHECKPOINT_EVERY:
+        if self._unsettled >= CHECKPOINT_EVERY:
             self._settle()
         return committed
 
-    def _seal(self, position: LinePosition, turn: SpooledTurn, now: float) -> SealedTurn:
+    def _receipts(self, position: LinePosition) -> Receipts:
+        """Return what is forgotten; the tree holds the receipts of all lines once it holds the lines."""
+        if position.tip is not None and position.tree.get("ledger/forgotten") is None:
+            return Receipts()
+        return self._ledger.receipts()
+
+    def _seal(self, position: LinePosition, turn: SpooledTurn, now: float, receipts: Receipts) -> SealedTurn:
         sealed = seal_turn(
             turn,
             position.end,
             turn_index=position.turn_index + 1,
             now=now,
             heads_of=self._lifecycle.heads,
-            receipts=self._ledger.receipts(),
+            receipts=receipts,
         )
         self._lifecycle.note(sealed.lines)
         position.end = sealed.end
@@ -280,7 +318,11 @@ class TurnLine:
     ) -> GitObject:
         head = self._repository.head().commit
         end = sealed.end
-        trailers = [(KIND, "turn"), (TURN, sealed.turn), (CHAIN, f"{end.writer}:{end.seq}:{end.prev}")]
+        trailers: list[tuple[str, str | None]] = [
+            (KIND, "turn"),
+            (TURN, sealed.turn),
+            (CHAIN, f"{end.writer}:{end.seq}:{end.prev}"),
+        ]
         trailers += [(HEAD, head), (HOME, self._home_id if position.tip is None else None)]
         parents = [] if position.tip is None else [position.tip]
         return make_commit(
@@ -293,16 +335,22 @@ class TurnLine:
         )
 
     def _publish(
-        self, position: LinePosition, old: str | None, objects: Sequence[GitObject], changes: Mapping[str, Growth]
+        self,
+        position: LinePosition,
+        old: str | None,
+        objects: Sequence[GitObject],
+        changes: Mapping[str, Growth],
     ) -> None:
         assert self._state is not None
         assert position.tip is not None
         with self._repository.write_pack(objects):
+            self._packs += 1
             self._step("packed")
             self._repository.move_ref(
                 self._state.ref, old=old or ABSENT, new=position.tip, message="turn", who=self._agent
             )
             self._step("moved")
+        self._ledger.lines.trust(self._state.ref, position.tip)
         for path in self._disk.update(changes):
             self._warnings.append(f"{path}: foreign bytes were set aside and the file restored")
         self._step("copied")
@@ -313,22 +361,37 @@ class TurnLine:
         self._step("remembered")
 
     def _mark_sealed(self, path: Path) -> None:
-        try:
-            self._unsettled.append(path.rename(path.with_suffix(SEALED)))
-        except FileNotFoundError:
-            return
+        path.rename(path.with_suffix(SEALED))
+        self._unsettled += 1
 
     def _settle(self) -> None:
-        state = self._load_state()
-        if not self._unsettled or state.last is None:
-            return
+        """Let go of every sealed spool file; only then does the checkpoint move past their turns.
+
+        The other way round a kill in between would leave a file whose turn no longer counts as done.
+        """
+        assert self._state is not None
+        assert self._position is not None
         self._repository.settle_refs()
         self._step("settled")
-        self._state = replace(state, checkpoint=state.last)
-        write_writer(self._layout.writer_file, self._state, durable=True)
-        for path in self._unsettled:
+        for path in self._sealed():
             remove_file(path)
-        self._unsettled.clear()
+        sync_folder(self._layout.spool)
+        self._step("cleared")
+        self._unsettled = 0
+        self._state = replace(self._state, last=self._position.tip, checkpoint=self._position.tip)
+        write_writer(self._layout.writer_file, self._state, durable=False)
+
+    def _merge_packs(self) -> None:
+        """Keep the number of packs small; without the home's lock, so that nobody's turn waits for it."""
+        self._packs = 0
+        with suppress(OSError, GitmemError):  # many packs are slow, not wrong; the next turns try again
+            merge_packs(self._layout)
+
+    def _sealed(self) -> list[Path]:
+        return sorted(self._layout.spool.glob(f"*{SEALED}"))
+
+    def _has_spooled(self) -> bool:
+        return self._layout.spool.is_dir() and bool(self._sealed() or self._spool.finished())
 
 
 def _extend_segment(

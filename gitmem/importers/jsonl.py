@@ -1,7 +1,7 @@
 """Import of JSON lines: turn events plus `session`, `turn`, `ts`, `source` and `source_id`.
 
-Consecutive lines of one `turn` are one turn; without `turn` a user message begins one. Ids come from the source, so
-that the same file, or a longer version of it, can be imported again without doubling anything.
+Consecutive lines of one `turn` are one turn; without `turn` a user message begins one. Ids come from the
+source, so that the same file, or a longer version of it, can be imported again without doubling anything.
 """
 
 from __future__ import annotations

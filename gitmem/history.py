@@ -1,0 +1,309 @@
+"""The audit trail as a list: turns from the ledger, everything else from the operator's branch."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from gitmem.errors import GitmemError, UsageError
+from gitmem.identity import is_agent
+from gitmem.ledger import Ledger, spooled_records
+from gitmem.ledger_format import Line, decode
+from gitmem.records import Record
+from gitmem.repository import Commit, Repository
+from gitmem.subjects import KIND, REASON, SESSION, TURN, parse_trailers
+from gitmem.times import format_time, parse_timestamp
+from gitmem.tree_changes import changed_paths
+
+Grouping = Literal["turn", "day", "session"]
+
+#: Characters of a turn's first user message that stand for the turn in a list.
+_TITLE: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened.
+
+    Attributes:
+        id: a commit id, a turn id, a day or a session id.
+        kind: `turn day session`, or the kind of a commit: `note memory edit found init episode merge …`.
+        author: `agent` or `operator`.
+        name: of the author, as the commit has it.
+        title: one line for people.
+        counts: records by kind, for turns and groups of turns.
+        paths: what a commit changed.
+    """
+
+    id: str
+    kind: str
+    at: str
+    author: str
+    name: str
+    title: str
+    turn: str | None = None
+    session: str | None = None
+    reason: str | None = None
+    paths: Sequence[str] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    source_ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """What to list.
+
+    Attributes:
+        by: `turn` lists each turn, `day` sums up the turns of a day, `session` those of a session; None lists
+            commits one by one and turns by day.
+        since, until: seconds since 1970.
+        author: `agent`, `operator`, or part of a name.
+        kind: kind of entry.
+        path: only commits that changed this file or folder; leaves turns out.
+        limit: entries at most.
+        skip: entries to pass over first (the cursor).
+    """
+
+    by: Grouping | None = None
+    since: float | None = None
+    until: float | None = None
+    author: str | None = None
+    kind: str | None = None
+    path: str | None = None
+    session: str | None = None
+    limit: int = 50
+    skip: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """A page of the list, newest first.
+
+    Attributes:
+        cursor: what to give for the next page; None at the end.
+    """
+
+    commits: Sequence[Entry]
+    cursor: str | None
+
+
+class History:
+    """Reads the audit trail.
+
+    Args:
+        repository: the operator's branch.
+        ledger: the turns.
+        home_id: tells the agent's commits from people's.
+        agent: the agent's name, shown beside turns.
+    """
+
+    def __init__(self, repository: Repository, ledger: Ledger, home_id: str, agent: str) -> None:
+        self._repository = repository
+        self._ledger = ledger
+        self._home_id = home_id
+        self._agent = agent
+
+    def log(self, query: LogQuery) -> LogPage:
+        """Return a page of what happened."""
+        if not 1 <= query.limit <= 1000:
+            raise UsageError("limit is a number from 1 to 1000", limit=query.limit)
+        streams = [self._commits(query)]
+        if query.path is None:
+            streams.append(self._turns(query))
+        merged = heapq.merge(*streams, key=lambda entry: entry.at, reverse=True)
+        kept = (entry for entry in merged if _matches(entry, query))
+        page: list[Entry] = []
+        more = False
+        for number, entry in enumerate(kept):
+            if number < query.skip:
+                continue
+            if len(page) == query.limit:
+                more = True
+                break
+            page.append(entry)
+        return LogPage(page, str(query.skip + len(page)) if more else None)
+
+    def turns(self) -> Iterator[Entry]:
+        """Yield every turn, newest first; those still in the spool before the rest."""
+        for spooled in reversed(self._ledger.spooled()):
+            yield _turn_entry(list(spooled_records(spooled)), spooled.turn, self._agent)
+        waiting: list[Line] = []
+        for line in self._ledger.lines_newest_first():
+            if waiting and line.turn != waiting[0].turn:
+                yield self._from_lines(waiting)
+                waiting = []
+            waiting.append(line)
+        if waiting:
+            yield self._from_lines(waiting)
+
+    def _from_lines(self, lines: Sequence[Line]) -> Entry:
+        records = [decode(line) for line in reversed(lines)]
+        return _turn_entry(records, lines[0].turn, self._agent)
+
+    def _turns(self, query: LogQuery) -> Iterator[Entry]:
+        entries: Iterable[Entry] = self.turns()
+        if query.session is not None:
+            entries = (entry for entry in entries if entry.session == query.session)
+        if query.by == "turn":
+            yield from _in_order(entries)
+        elif query.by == "session":
+            yield from _grouped(entries, "session")
+        else:
+            yield from _grouped(entries, "day")
+
+    def _commits(self, query: LogQuery) -> Iterator[Entry]:
+        for commit in self._walk():
+            if query.since is not None and commit.commit_time < query.since - 86_400:
+                return  # a day of slack for clocks of other machines; the exact bound is checked later
+            paths = self._paths(commit, query.path)
+            if query.path is None or paths:
+                yield self._commit_entry(commit, paths)
+
+    def _walk(self) -> Iterator[Commit]:
+        """Yield the commits that HEAD reaches, newest first."""
+        head = self._repository.head().commit
+        waiting: list[tuple[int, str, Commit]] = []
+        seen: set[str] = set()
+
+        def push(commit_id: str) -> None:
+            if commit_id in seen:
+                return
+            seen.add(commit_id)
+            try:
+                commit = self._repository.read_commit(commit_id)
+            except GitmemError:
+                return  # beyond the boundary of a shallow clone
+            heapq.heappush(waiting, (-commit.commit_time, commit_id, commit))
+
+        if head is not None:
+            push(head)
+        while waiting:
+            commit = heapq.heappop(waiting)[2]
+            for parent in commit.parents:
+                push(parent)
+            yield commit
+
+    def _paths(self, commit: Commit, below: str | None) -> list[str]:
+        parent = commit.parents[0] if commit.parents else None
+        try:
+            tree = self._repository.read_commit(parent).tree if parent else None
+            changes = [change.path for change in changed_paths(self._repository, tree, commit.tree)]
+        except GitmemError:
+            return []
+        if below is None:
+            return changes
+        folder = below.rstrip("/") + "/"
+        return [path for path in changes if path == below or path.startswith(folder)]
+
+    def _commit_entry(self, commit: Commit, paths: Sequence[str]) -> Entry:
+        trailers = parse_trailers(commit.message)
+        by_agent = is_agent(commit.author, self._home_id)
+        default = "merge" if len(commit.parents) > 1 else "edit"
+        return Entry(
+            id=commit.id,
+            kind=trailers.get(KIND, default),
+            at=format_time(commit.commit_time),
+            author="agent" if by_agent else "operator",
+            name=commit.author.rpartition(" <")[0],
+            title=commit.message.split("\n", 1)[0],
+            turn=trailers.get(TURN),
+            session=trailers.get(SESSION),
+            reason=trailers.get(REASON),
+            paths=paths,
+        )
+
+    def _agent_name(self) -> str:
+        return "agent"
+
+
+def _turn_entry(records: Sequence[Record], turn: str, name: str) -> Entry:
+    last = records[-1]
+    end = last.body if last.kind == "turn" else {}
+    first = next((r for r in records if r.kind == "message" and r.body.get("role") == "user"), None)
+    text = " ".join(str(first.body.get("text", "")).split()) if first else ""
+    counts = Counter(record.kind for record in records if record.kind != "turn")
+    state = end.get("end", "completed")
+    title = text if len(text) <= _TITLE else text[: _TITLE - 1] + "…"
+    if state != "completed":
+        title = f"({state}) {title}".rstrip()
+    return Entry(
+        id=turn,
+        kind="turn",
+        at=last.ts,
+        author="agent",
+        name=name,
+        title=title,
+        turn=turn,
+        session=next((record.session for record in records if record.session), None),
+        counts=dict(counts),
+        source_ref=f"turn:{turn}",
+    )
+
+
+def _in_order(entries: Iterable[Entry], window: int = 64) -> Iterator[Entry]:
+    """Put entries in the order of their times, where clocks and imports left them a little apart."""
+    waiting: list[tuple[str, int, Entry]] = []
+    for number, entry in enumerate(entries):
+        waiting.append((entry.at, -number, entry))
+        if len(waiting) >= window * 2:
+            waiting.sort(key=lambda item: item[:2], reverse=True)
+            yield from (item[2] for item in waiting[:window])
+            del waiting[:window]
+    waiting.sort(key=lambda item: item[:2], reverse=True)
+    yield from (item[2] for item in waiting)
+
+
+def _grouped(entries: Iterable[Entry], by: Literal["day", "session"]) -> Iterator[Entry]:
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.at[:10] if by == "day" else entry.session or "", []).append(entry)
+    summaries = [_summary(key, group, by) for key, group in groups.items()]
+    yield from sorted(summaries, key=lambda entry: entry.at, reverse=True)
+
+
+def _summary(key: str, group: Sequence[Entry], by: Literal["day", "session"]) -> Entry:
+    counts: Counter[str] = Counter()
+    for entry in group:
+        counts.update(entry.counts)
+    sessions = {entry.session for entry in group if entry.session}
+    counts["turns"] = len(group)
+    counts["sessions"] = len(sessions)
+    first = min(group, key=lambda entry: entry.at)
+    if by == "day":
+        title = f"{_plural(len(group), 'turn')} in {_plural(len(sessions), 'session')}"
+    else:
+        title = (
+            f"{_plural(len(group), 'turn')}: {first.title}" if first.title else _plural(len(group), "turn")
+        )
+    return Entry(
+        id=key or "(no session)",
+        kind=by,
+        at=max(entry.at for entry in group),
+        author="agent",
+        name=group[0].name,
+        title=title,
+        session=key if by == "session" and key else None,
+        counts=dict(counts),
+        source_ref=f"session:{key}" if by == "session" and key else None,
+    )
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _matches(entry: Entry, query: LogQuery) -> bool:
+    at = parse_timestamp(entry.at)
+    if query.since is not None and at < query.since:
+        return False
+    if query.until is not None and at > query.until:
+        return False
+    if query.kind is not None and entry.kind != query.kind:
+        return False
+    if query.session is not None and entry.session != query.session:
+        return False
+    wanted = query.author
+    return wanted is None or entry.author == wanted or wanted.lower() in entry.name.lower()

@@ -1,0 +1,124 @@
+"""One screen on a home: is all well, and if not, what and why."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gitmem.layout import CONFLICTS, Layout
+from gitmem.ledger import Ledger
+from gitmem.repository import Repository
+
+#: Hooks of Git that a commit by hand may run and gitmem's own commits do not.
+_COMMIT_HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+#: Exit codes of `status --check`, the worst last.
+BUSY, CONFLICT, CORRUPT = 11, 12, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that wants a person's eye.
+
+    Attributes:
+        id: a short name of its kind.
+        exit_code: what `--check` makes of it: 0 for a hint, 11 pending, 12 conflict, 20 damage.
+        message: a sentence.
+        hint: what to do.
+    """
+
+    id: str
+    exit_code: int
+    message: str
+    hint: str | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a home."""
+
+    home: Mapping[str, Any]
+    git: Mapping[str, Any]
+    turns: Mapping[str, Any]
+    pending: Sequence[Mapping[str, Any]]
+    index: Mapping[str, Any]
+    watch: Mapping[str, Any]
+    stores: Sequence[Mapping[str, Any]]
+    conflicts: Sequence[Mapping[str, Any]]
+    findings: Sequence[Finding]
+
+    @property
+    def exit_code(self) -> int:
+        """The worst of the findings."""
+        return max((finding.exit_code for finding in self.findings), default=0)
+
+
+def git_facts(
+    repository: Repository, layout: Layout, pinned: str | None, obstacle: str | None
+) -> dict[str, Any]:
+    """Return what is true of the operator's branch and of what stands in the way of commits to it."""
+    head = repository.head()
+    return {
+        "head": head.commit,
+        "branch": head.branch.removeprefix("refs/heads/") if head.branch else None,
+        "pinned": pinned,
+        "obstacle": obstacle,
+        "hooks_not_run": hooks_not_run(repository, layout),
+    }
+
+
+def hooks_not_run(repository: Repository, layout: Layout) -> list[str]:
+    """Name the operator's commit hooks; the agent's commits do not run them, the checks are in process."""
+    configured = repository.config("core.hooksPath")
+    folder = layout.common_dir / "hooks"
+    if configured:
+        folder = (layout.root / Path(configured).expanduser()).resolve()
+    return [
+        str(name) for name in _COMMIT_HOOKS if os.access(folder / name, os.X_OK) and (folder / name).is_file()
+    ]
+
+
+def turn_facts(repository: Repository, ledger: Ledger, own_ref: str, spool: Path) -> dict[str, Any]:
+    """Return where the turn lines stand and what waits in the spool."""
+    names = [path.name for path in spool.iterdir()] if spool.is_dir() else []
+    waiting = [name for name in names if name.endswith(".turn")]
+    tips = ledger.tips()
+    return {
+        "branch": own_ref.removeprefix("refs/heads/"),
+        "tip": repository.read_ref(own_ref),
+        "lines": [{"id": ref.removeprefix("refs/"), "tip": tip} for ref, tip in tips.items()],
+        "spooled": len(waiting),
+        "open": len([name for name in names if name.endswith((".open", ".held"))]),
+        "oldest_spooled_seconds": _oldest(spool, waiting),
+        "ignored_lines": [{"id": ref, "home": home} for ref, home in ledger.lines.foreign().items()],
+    }
+
+
+def conflict_copies(layout: Layout) -> list[dict[str, Any]]:
+    """List the texts that lost a merge and wait for the operator (C1)."""
+    folder = layout.root / CONFLICTS
+    found = []
+    for parent, folders, names in os.walk(folder, followlinks=False):
+        folders.sort()
+        for name in sorted(names):
+            copy = Path(parent) / name
+            if not copy.is_symlink():
+                relative = copy.relative_to(layout.root).as_posix()
+                found.append(
+                    {"id": relative, "path": relative.split("/", 1)[1].rpartition("/")[0], "copy": relative}
+                )
+    return found
+
+
+def _oldest(spool: Path, names: Sequence[str]) -> float | None:
+    ages = []
+    for name in names:
+        try:
+            ages.append(time.time() - (spool / name).stat().st_mtime)
+        except FileNotFoundError:
+            continue
+    return round(max(ages), 1) if ages else None

@@ -1,0 +1,17 @@
+"""`gitmem show`: a turn, a note, a record or a commit, for people."""
+
+from __future__ import annotations
+
+import click
+
+from gitmem.cli.commands import command as define
+from gitmem.cli.settings import current
+
+
+@define(example="gitmem show turn:turn_0c1d2e3f4a5b6c7")
+@click.argument("what", metavar="REF|COMMIT|PATH")
+def command(what: str) -> None:
+    """Show a turn as a conversation, a note, a record, or what a commit changed."""
+    settings = current()
+    shown = settings.open_home().show(what)
+    settings.reply({"shown": shown}, lambda: shown.text)

@@ -212,6 +212,8 @@ class TurnLine:
                 segment=state.segment if same else None,
                 merged=state.merged if same else {},
             )
+            if not same:  # or a ref that is deleted next would take the turns with it
+                self._remember(self._position, durable=True)
         return self._position
 
     def _waiting(self, position: LinePosition, *, fresh: bool) -> list[Path]:
@@ -354,11 +356,15 @@ class TurnLine:
         for path in self._disk.update(changes):
             self._warnings.append(f"{path}: foreign bytes were set aside and the file restored")
         self._step("copied")
+        self._remember(position, durable=False)
+        self._step("remembered")
+
+    def _remember(self, position: LinePosition, *, durable: bool) -> None:
+        assert self._state is not None
         self._state = replace(
             self._state, last=position.tip, segment=position.segment, merged=dict(position.merged)
         )
-        write_writer(self._layout.writer_file, self._state, durable=False)
-        self._step("remembered")
+        write_writer(self._layout.writer_file, self._state, durable=durable)
 
     def _mark_sealed(self, path: Path) -> None:
         path.rename(path.with_suffix(SEALED))

@@ -1,8 +1,9 @@
-"""Changes to a Git configuration file as an editor would make them: one line, all other bytes unchanged."""
+"""Git configuration as text: keys, formats, and changes as an editor makes them, nothing else touched."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from gitmem.errors import UsageError
@@ -12,6 +13,30 @@ _NAME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=|$|[#;])")
 #: Lines end in a line feed alone: other separators of Unicode may stand in a value.
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _WORDS: Final = re.compile(r"[A-Za-z0-9-]+")
+
+
+#: Extensions that change nothing for gitmem.
+_HARMLESS: Final = ("noop", "noop-v1", "preciousobjects", "worktreeconfig", "relativeworktrees")
+_PLAIN: Final = (("objectformat", "sha1"), ("refstorage", "files"))
+
+
+def object_format(version: str, extensions: Mapping[str, str]) -> str:
+    """Return `sha1`, or name what of a repository's format gitmem does not read.
+
+    Args:
+        version: `core.repositoryFormatVersion`.
+        extensions: the settings of the section `extensions`.
+    """
+    if version not in ("0", "1"):
+        return f"repository format {version}"
+    for name, value in extensions.items():
+        word, setting = name.lower(), value.lower()
+        if word in _HARMLESS or (word, setting) in _PLAIN:
+            continue
+        if word in ("objectformat", "refstorage"):
+            return setting
+        return "partialClone" if word == "partialclone" else word
+    return "sha1"
 
 
 def split_key(key: str) -> tuple[str, str | None, str]:

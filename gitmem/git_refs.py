@@ -41,9 +41,11 @@ def parse_ref_file(content: bytes) -> RefFile | None:
 
 def find_packed(content: bytes | mmap, name: bytes) -> str | None:
     """Return the value of `name` in the bytes of packed-refs (or a memory map of them)."""
-    header = content[: content.find(b"\n") + 1] if content[:1] == b"#" else b""
+    header = _header(content)
     if _SORTED in header:
-        return _bisect_packed(content, len(header), name)
+        at = _first_line(content, len(header), name)
+        line = content[at : _line_end(content, at)]
+        return line[:40].decode("ascii") if line[40:] == b" " + name and _ID.match(line) else None
     at = content.find(b" " + name + b"\n")
     while at >= 0:
         if at >= 40 and content[at - 41 : at - 40] in (b"", b"\n"):
@@ -52,11 +54,24 @@ def find_packed(content: bytes | mmap, name: bytes) -> str | None:
     return None
 
 
-def parse_packed(content: bytes) -> Iterator[tuple[str, str]]:
-    """Yield name and value of each packed ref; damaged lines are passed over."""
-    for line in content.split(b"\n"):
-        if line[40:41] == b" " and _ID.match(line):
+def packed_below(content: bytes | mmap, prefix: bytes = b"") -> Iterator[tuple[str, str]]:
+    """Yield name and value of each packed ref whose name starts with `prefix`; damaged lines are passed over.
+
+    In a file that Git sorted only the lines that match are read.
+    """
+    header = _header(content)
+    ordered = _SORTED in header
+    at = _first_line(content, len(header), prefix) if ordered and prefix else len(header)
+    while at < len(content):
+        end = _line_end(content, at)
+        line = content[at:end]
+        at = end + 1
+        if line[40:41] != b" " or not _ID.match(line):
+            continue
+        if line.startswith(prefix, 41):
             yield line[41:].decode("utf-8", "surrogateescape"), line[:40].decode("ascii")
+        elif ordered:
+            return
 
 
 def without_packed(content: bytes, name: bytes) -> bytes:
@@ -89,6 +104,17 @@ def format_reflog(*, old: str, new: str, who: str, seconds: int, message: str) -
     return line.encode("utf-8", "surrogateescape")
 
 
+def parse_reflog(content: bytes) -> list[str]:
+    """Return the values that a reflog says its ref had, newest first; damaged lines are passed over."""
+    values: dict[str, None] = {}
+    for line in reversed(content.split(b"\n")):
+        old, new = line[:40], line[41:81]
+        for value in (new, old):
+            if _ID.fullmatch(value) and value.strip(b"0"):
+                values.setdefault(value.decode("ascii"))
+    return [*values]
+
+
 def is_logged(name: str, setting: str | None) -> bool:
     """Say whether Git starts a reflog for a ref.
 
@@ -104,24 +130,29 @@ def is_logged(name: str, setting: str | None) -> bool:
     return name == "HEAD" or name.startswith(("refs/heads/", "refs/remotes/", "refs/notes/"))
 
 
-def _bisect_packed(content: bytes | mmap, start: int, name: bytes) -> str | None:
+def _header(content: bytes | mmap) -> bytes:
+    return content[: content.find(b"\n") + 1] if content[:1] == b"#" else b""
+
+
+def _line_end(content: bytes | mmap, at: int) -> int:
+    end = content.find(b"\n", at)
+    return len(content) if end < 0 else end
+
+
+def _first_line(content: bytes | mmap, start: int, name: bytes) -> int:
+    """Return where the first line stands whose ref is not before `name`, in a sorted file."""
     low, high = start, len(content)
     while low < high:
         middle = (low + high) // 2
-        line = content.rfind(b"\n", low, middle) + 1 or low
+        line = max(low, content.rfind(b"\n", low, middle) + 1)
         # A peeled value belongs to the line before it.
         while content[line : line + 1] == b"^" and line > low:
-            line = content.rfind(b"\n", low, line - 1) + 1 or low
-        end = content.find(b"\n", line)
-        end = len(content) if end < 0 else end
-        found = content[line + 41 : end]
-        if found == name:
-            value = content[line : line + 40]
-            return value.decode("ascii") if _ID.fullmatch(value) else None
-        if found < name:
-            low = end + 1
-            while content[low : low + 1] == b"^":
-                low = content.find(b"\n", low) + 1 or len(content)
-        else:
+            line = max(low, content.rfind(b"\n", low, line - 1) + 1)
+        end = _line_end(content, line)
+        if content[line + 41 : end] >= name:
             high = line
-    return None
+            continue
+        low = end + 1
+        while content[low : low + 1] == b"^":
+            low = _line_end(content, low) + 1
+    return low

@@ -147,24 +147,22 @@ def remove_pack(stem: Path) -> bool:
     return removed[-1]
 
 
-def remove_stale_keeps(folder: Path) -> list[str]:
-    """Remove `.keep` files and parts of packs that a dead process of gitmem left; return their names.
+def stale_files(folder: Path) -> list[Path]:
+    """Return `.keep` files and parts of packs that a dead process of gitmem left.
 
     A process of another machine or container cannot be asked whether it lives: what it left is stale after
     an hour, as is what carries the number of a living process.
     """
-    removed = []
     try:
-        names = [path.name for path in folder.iterdir()]
+        names = os.listdir(folder)  # noqa: PTH208 - names are enough
     except FileNotFoundError:
         return []
+    stale = []
     for name in names:
-        path = folder / name
-        with suppress(FileNotFoundError):
-            if _is_stale(path, name):
-                path.unlink()
-                removed.append(name)
-    return removed
+        with suppress(FileNotFoundError, PermissionError):
+            if name.endswith((".keep", ".part")) and _is_stale(folder / name, name):
+                stale.append(folder / name)
+    return stale
 
 
 def keep_text() -> bytes:

@@ -8,7 +8,8 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from gitmem.durable_file import sync_folder
@@ -17,13 +18,13 @@ from gitmem.git_lock import git_lock
 from gitmem.git_objects import encode_path
 from gitmem.git_refs import (
     RefFile,
-    clash_with,
     find_packed,
     format_reflog,
     is_logged,
     is_ref_name,
-    parse_packed,
+    packed_below,
     parse_ref_file,
+    parse_reflog,
     without_packed,
 )
 from gitmem.layout import TURN_LINES, Layout
@@ -80,14 +81,14 @@ class RefFiles:
             name = found.target
         raise CorruptionError(f"the ref {name} goes in a circle", ref=name)
 
-    def list(self, prefix: str) -> dict[str, str]:
+    def below(self, prefix: str) -> dict[str, str]:
         """Return names and values of the refs below `prefix`, sorted by name; damaged ones are left out."""
-        refs = {name: value for name, value in parse_packed(self._packed_bytes()) if name.startswith(prefix)}
+        refs = dict(self._packed(prefix))
         for name in self._loose_names(prefix):
+            refs.pop(name, None)
             with suppress(CorruptionError):
                 value = self.read(name)
-                if value is not None:
-                    refs[name] = value
+                refs |= {} if value is None else {name: value}
         return dict(sorted(refs.items()))
 
     def move(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
@@ -101,9 +102,46 @@ class RefFiles:
             if new == ABSENT:
                 self._delete(name, path)
             else:
-                self._log(name, old=old, new=new, message=message, who=who)
-                self._replace(path, new)
-                self._remember(path, fresh=old == ABSENT)
+                self._write(name, path, old=old, new=new, message=message, who=who)
+
+    def restore(self, name: str, *, is_whole: Callable[[str], bool], message: str, who: str) -> str | None:
+        """Put a damaged ref back; see `RefStore.restore_ref`.
+
+        Args:
+            name: full name.
+            is_whole: says whether a commit can be read.
+            message: reflog text.
+            who: `Name <mail>` for the reflog.
+        """
+        with self._locked(name) as path:
+            try:
+                now = self.read(name)
+            except CorruptionError:
+                now = ABSENT
+            if now is None or (now != ABSENT and is_whole(now)):
+                return None
+            found = next((value for value in self._logged_values(name) if is_whole(value)), None)
+            if found is None:
+                raise CorruptionError(
+                    f"the ref {name} is damaged, and its reflog names nothing whole", ref=name
+                )
+            self._write(name, path, old=now, new=found, message=message, who=who)
+            return found
+
+    def _write(self, name: str, path: Path, *, old: str, new: str, message: str, who: str) -> None:
+        if old == ABSENT:
+            self._share_folders(path)
+        self._log(name, old=old, new=new, message=message, who=who)
+        self._replace(path, new)
+        self._remember(path, fresh=old == ABSENT)
+
+    def _logged_values(self, name: str) -> list[str]:
+        """Return the values that the reflog says the ref had, newest first."""
+        try:
+            content = (self._folder(name) / "logs" / name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return []
+        return parse_reflog(content)
 
     def settle(self) -> None:
         """Make all renames so far durable, those that other processes made on the turn lines too."""
@@ -128,24 +166,30 @@ class RefFiles:
         return parsed
 
     def _read_packed(self, name: str) -> str | None:
-        try:
-            descriptor = os.open(self._layout.common_dir / "packed-refs", os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return None
-        try:
-            size = os.fstat(descriptor).st_size
-            if size == 0:
-                return None
-            with mmap.mmap(descriptor, size, access=mmap.ACCESS_READ) as content:
-                return find_packed(content, encode_path(name))
-        finally:
-            os.close(descriptor)
+        with self._packed_map() as content:
+            return find_packed(content, encode_path(name))
 
-    def _packed_bytes(self) -> bytes:
+    def _packed(self, prefix: str) -> list[tuple[str, str]]:
+        with self._packed_map() as content:
+            return [*packed_below(content, encode_path(prefix))]
+
+    @contextmanager
+    def _packed_map(self) -> Iterator[bytes | mmap.mmap]:
         try:
-            return (self._layout.common_dir / "packed-refs").read_bytes()
+            file = self._packed_file.open("rb")
         except FileNotFoundError:
-            return b""
+            yield b""
+            return
+        with file:
+            if os.fstat(file.fileno()).st_size == 0:
+                yield b""
+                return
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                yield content
+
+    @property
+    def _packed_file(self) -> Path:
+        return self._layout.common_dir / "packed-refs"
 
     def _loose_names(self, prefix: str) -> Iterator[str]:
         folder, _, _ = prefix.rpartition("/")
@@ -184,10 +228,10 @@ class RefFiles:
             raise HeadMoved(f"{name} moved", hint="Try again.", ref=name, expected=old, found=now)
 
     def _make_room(self, name: str, path: Path) -> None:
-        other = clash_with(name, dict(parse_packed(self._packed_bytes())))
-        for loose in () if other else self._loose_names(name + "/"):
-            other = loose
-            break
+        above = [up.as_posix() for up in reversed(PurePosixPath(name).parents)][3:]
+        packed = [up for up in above if self._read_packed(up) is not None]
+        below = chain((found for found, _ in self._packed(name + "/")), self._loose_names(name + "/"))
+        other = next(chain(packed, below), None)
         if other is not None:
             raise _clash(name, other)
         _remove_empty(path)
@@ -201,6 +245,7 @@ class RefFiles:
             return
         try:
             if create:
+                self._share_folders(path)
                 grant(descriptor, self._setting("core.sharedRepository"))
             os.write(descriptor, line)
         finally:
@@ -220,27 +265,39 @@ class RefFiles:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
-            beside.replace(path)
+            try:
+                beside.replace(path)
+            except IsADirectoryError:
+                _remove_empty(path)
+                beside.replace(path)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
 
     def _remember(self, path: Path, *, fresh: bool) -> None:
         self._unsettled.add(path.parent)
-        if fresh:
-            folder = path.parent
-            while folder.name != "refs" and folder != folder.parent:
-                folder = folder.parent
-                self._unsettled.add(folder)
+        folder = path.parent
+        while fresh and folder.name != "refs":
+            folder = folder.parent
+            self._unsettled.add(folder)
+
+    def _share_folders(self, path: Path) -> None:
+        setting = self._setting("core.sharedRepository")
+        while setting is not None and path.parent not in (self._layout.common_dir, self._layout.git_dir):
+            path = path.parent
+            # Only a folder's owner may change it, and made it with these permissions then.
+            with suppress(PermissionError):
+                grant(path, setting)
 
     def _delete(self, name: str, path: Path) -> None:
-        packed = self._layout.common_dir / "packed-refs"
-        if self._read_packed(name) is not None:
-            with git_lock(packed):
-                content = without_packed(self._packed_bytes(), encode_path(name))
-                self._write_beside(packed, content, packed.with_name("packed-refs.gitmem-new"))
-            sync_folder(packed.parent)
-        path.unlink(missing_ok=True)
+        # The lock is taken even if the ref is not packed: `git pack-refs` may be about to pack it.
+        with git_lock(self._packed_file):
+            if self._read_packed(name) is not None:
+                content = without_packed(self._packed_file.read_bytes(), encode_path(name))
+                beside = self._packed_file.with_name("packed-refs.gitmem-new")
+                self._write_beside(self._packed_file, content, beside)
+                sync_folder(self._packed_file.parent)
+            path.unlink(missing_ok=True)
         with suppress(OSError):
             (self._folder(name) / "logs" / name).unlink(missing_ok=True)
         self._remember(path, fresh=False)

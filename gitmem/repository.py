@@ -130,6 +130,18 @@ class RefStore(Protocol):
         """
         ...
 
+    def restore_ref(self, name: str, *, message: str, who: str) -> str | None:
+        """Put a ref that a power cut damaged back on the newest commit of its reflog that can be read.
+
+        Returns:
+            The new value; None if nothing is wrong with the ref, or there is none.
+
+        Raises:
+            CorruptionError: the reflog names no commit that can be read.
+            HomeLocked: its lock file is held for over a second.
+        """
+        ...
+
     def settle_refs(self) -> None:
         """Make the last ref renames durable: fsync the folders of refs moved since the last call."""
         ...

@@ -6,25 +6,26 @@ home and reading its refs costs nothing.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-import secrets
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from gitmem import pack_files
-from gitmem.durable_file import write_file
+from gitmem.durable_file import remove_file, write_file
 from gitmem.errors import CorruptionError, HomeError, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
-from gitmem.git_config import change_value, split_key
+from gitmem.git_config import change_value, object_format, split_key
 from gitmem.git_lock import git_lock
 from gitmem.git_objects import parse_commit, parse_tree
 from gitmem.layout import Layout
+from gitmem.new_repository import init_repository
 from gitmem.pack_format import whole_entry
 from gitmem.reachability import reaches
 from gitmem.recent_objects import RecentObjects
@@ -34,13 +35,14 @@ from gitmem.repository import Commit, GitObject, Head, ObjectKind, TreeEntry
 if TYPE_CHECKING:
     from dulwich.config import ConfigFile
     from dulwich.object_store import DiskObjectStore
+    from dulwich.objects import ObjectID
+
+__all__ = ["DulwichRepository", "init_repository", "open_repository"]
 
 _KINDS: Final[dict[int, ObjectKind]] = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 _ID: Final = re.compile(r"[0-9a-f]{40}")
-#: Extensions that change nothing for gitmem.
-_HARMLESS: Final = ("noop", "preciousobjects", "worktreeconfig", "relativeworktrees")
-_PLAIN: Final = (("objectformat", "sha1"), ("refstorage", "files"))
-_NAMES: Final = {"partialclone": "partialClone"}
+#: Failures of the process or its rights, which say nothing about the object.
+_PASSING: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM)
 #: Seconds for which the configuration files of the user and the machine are trusted without a look.
 _FOREIGN_CONFIG_FOR: Final = 1.0
 #: A file written within this time may be written again without any change that `stat` shows.
@@ -49,35 +51,10 @@ _RACY_NS: Final = 20_000_000
 _Stamp = tuple[int, ...] | float | None
 
 
-def init_repository(root: Path) -> None:
-    """Make a repository with the unborn branch `main` in `root`, whatever Git is configured to do.
-
-    Leaves everything alone where `root` has a `.git` already. Needs no git program.
-    """
-    git_dir = root / ".git"
-    if os.path.lexists(git_dir):
-        return
-    root.mkdir(parents=True, exist_ok=True)
-    fresh = root / f".git.{secrets.token_hex(6)}.part"
-    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "hooks", "info"):
-        (fresh / folder).mkdir(parents=True)
-    write_file(fresh / "HEAD", b"ref: refs/heads/main\n")
-    write_file(fresh / "config", _first_config(fresh).encode())
-    write_file(fresh / "description", b"Unnamed repository; edit this file 'description' to name it.\n")
-    write_file(fresh / "info" / "exclude", b"# Paths that are ignored in this repository only.\n")
-    try:
-        fresh.rename(git_dir)
-    except OSError:
-        # Another process was faster; what it made is as good.
-        _remove_tree(fresh)
-        if not git_dir.is_dir():
-            raise
-
-
 def open_repository(layout: Layout) -> DulwichRepository:
     """Return the repository of a work tree; the first use of each part opens it."""
     repository = DulwichRepository(layout)
-    with suppress(HomeLocked):
+    with suppress(HomeLocked, PermissionError):
         repository.remove_stale_keeps()
     return repository
 
@@ -120,8 +97,11 @@ class DulwichRepository:
         if _ID.fullmatch(object_id) is None:
             return False
         with self._lock:
+            store = self._opened()
             try:
-                return object_id.encode() in self._opened()  # type: ignore[operator]
+                # Asking for the packs lets go of those that were removed: their indexes must not answer.
+                _ = store.packs
+                return cast("ObjectID", object_id.encode()) in store
             except (OSError, ValueError, AssertionError):
                 return self._read_around_damage(object_id) is not None
 
@@ -135,24 +115,33 @@ class DulwichRepository:
 
     def list_refs(self, prefix: str) -> Mapping[str, str]:
         """Return names and values of the refs below `prefix`."""
-        return self._refs.list(prefix)
+        return self._refs.below(prefix)
 
     def move_ref(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
         """Compare-and-swap one ref, durably, with its reflog line."""
         self._refs.move(name, old=old, new=new, message=message, who=who)
 
+    def restore_ref(self, name: str, *, message: str, who: str) -> str | None:
+        """Put a ref that a power cut damaged back on the newest commit of its reflog that can be read."""
+        return self._refs.restore(name, is_whole=self._is_whole, message=message, who=who)
+
     def settle_refs(self) -> None:
         """Make the last ref renames durable."""
         self._refs.settle()
 
-    def write_pack(self, objects: Sequence[GitObject]) -> AbstractContextManager[None]:
+    @contextmanager
+    def write_pack(self, objects: Sequence[GitObject]) -> Iterator[None]:
         """Write objects as one small durable pack, held by a `.keep` until the context ends."""
-        entries = {item.id: item for item in objects}
-        if not entries:
-            return nullcontext()
-        packed = [whole_entry(item) for item in entries.values()]
+        items = {item.id: item for item in objects}
+        if not items:
+            yield
+            return
+        entries = [whole_entry(item) for item in items.values()]
         shared = self._settings.get("core.sharedRepository")
-        return pack_files.kept_pack(self._pack_folder, packed, shared=shared)
+        with pack_files.kept_pack(self._pack_folder, entries, shared=shared):
+            for item in items.values():
+                self._recent.add(item.id, item.kind, item.content)
+            yield
 
     def remove_stale_keeps(self) -> list[str]:
         """Remove what dead processes of gitmem left among the packs; return the names.
@@ -160,8 +149,11 @@ class DulwichRepository:
         Raises:
             HomeLocked: the packs are being merged just now.
         """
+        if not pack_files.stale_files(self._pack_folder):
+            return []
         with file_lock(self._layout.maintenance_lock, wait=0):
-            return pack_files.remove_stale_keeps(self._pack_folder)
+            stale = pack_files.stale_files(self._pack_folder)
+            return [path.name for path in stale if remove_file(path)]
 
     def config(self, key: str) -> str | None:
         """Return a Git configuration value, the most local one, or None."""
@@ -216,19 +208,36 @@ class DulwichRepository:
             raise CorruptionError(f"{object_id} is a {found}, not a {kind}", object=object_id)
         return content
 
+    def _is_whole(self, commit_id: str) -> bool:
+        try:
+            self.read_tree(self.read_commit(commit_id).tree)
+        except (ObjectMissing, CorruptionError):
+            return False
+        return True
+
     def _read_stored(self, object_id: str) -> tuple[ObjectKind, bytes]:
         if _ID.fullmatch(object_id) is None:
             raise ObjectMissing(f"not an object id: {object_id!r}", object=object_id)
         try:
-            number, content = self._opened().get_raw(object_id.encode())  # type: ignore[arg-type]
+            number, content = self._read_twice(object_id)
         except KeyError:
             raise _missing(object_id) from None
         except Exception as error:
             found = self._read_around_damage(object_id)
+            if found is None and isinstance(error, OSError) and error.errno in _PASSING:
+                raise
             if found is None:
                 raise _missing(object_id, reason=str(error) or type(error).__name__) from error
             number, content = found
         return _KINDS[number], content
+
+    def _read_twice(self, object_id: str) -> tuple[int, bytes]:
+        name = cast("ObjectID", object_id.encode())
+        try:
+            return self._opened().get_raw(name)
+        except KeyError:
+            # `git gc` may have packed a loose object after the packs were looked through.
+            return self._opened().get_raw(name)
 
     def _read_around_damage(self, object_id: str) -> tuple[int, bytes] | None:
         """Look in each place by itself: one damaged pack must not hide what the others hold."""
@@ -304,7 +313,9 @@ class _Settings:
 
         try:
             found = StackedConfig.default_backends()
-        except (OSError, ValueError) as error:
+        except OSError:
+            return []  # a service without a home directory
+        except ValueError as error:
             raise HomeError(f"the Git configuration of this user cannot be read: {error}") from error
         # Read again, because only from_path knows what `includeIf` of this repository means.
         again = [self._read(Path(file.path), {}) for file in found if file.path]
@@ -372,15 +383,11 @@ def _stamp(name: str) -> _Stamp:
 
 def _unsupported(own: ConfigFile) -> str:
     version = _value(own, (b"core",), b"repositoryformatversion") or "0"
-    if version not in ("0", "1"):
-        return f"repository format {version}"
-    for name, value in own.items((b"extensions",)) if own.has_section((b"extensions",)) else ():
-        word, setting = name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace").lower()
-        if (word, setting) in _PLAIN or word in _HARMLESS:
-            continue
-        return setting if word in ("objectformat", "refstorage") else _NAMES.get(word, word)
-    promised = any(_flag(own, section, b"promisor") for section in own if section[0] == b"remote")
-    return "partialClone" if promised else "sha1"
+    extensions = own.items((b"extensions",)) if own.has_section((b"extensions",)) else ()
+    named = {name.decode("ascii", "replace"): value.decode("utf-8", "replace") for name, value in extensions}
+    if any(_flag(own, section, b"promisor") for section in own if section[0] == b"remote"):
+        named.setdefault("partialClone", "true")
+    return object_format(version, named)
 
 
 def _value(file: ConfigFile, section: tuple[bytes, ...], name: bytes) -> str | None:
@@ -396,25 +403,3 @@ def _flag(file: ConfigFile, section: tuple[bytes, ...], name: bytes) -> bool:
 
 def _missing(object_id: str, **details: str) -> ObjectMissing:
     return ObjectMissing(f"object {object_id} is not in the repository", object=object_id, **details)
-
-
-def _first_config(git_dir: Path) -> str:
-    probe = git_dir / "config"
-    probe.touch(mode=0o644)
-    probe.chmod(0o744)
-    executable = bool(probe.stat().st_mode & 0o100)
-    ignores_case = (git_dir / "CONFIG").exists()
-    rows = ["repositoryformatversion = 0", f"filemode = {_word(executable)}", "bare = false"]
-    rows += ["logallrefupdates = true", *(["ignorecase = true"] if ignores_case else [])]
-    probe.unlink()
-    return "[core]\n" + "".join(f"\t{row}\n" for row in rows)
-
-
-def _word(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _remove_tree(folder: Path) -> None:
-    import shutil  # noqa: PLC0415 - only after a race
-
-    shutil.rmtree(folder, ignore_errors=True)

@@ -17,7 +17,7 @@ from gitmem.git_refs import (
     format_reflog,
     is_logged,
     is_ref_name,
-    parse_packed,
+    packed_below,
     parse_ref_file,
     without_packed,
 )
@@ -82,11 +82,11 @@ def test_a_packed_ref_is_found_among_any_others(names: set[str], other: str, dat
         for name, value in sorted(rows.items())
     ]
     for content in (HEADER + b"".join(lines), b"".join(lines), b"".join(reversed(lines))):
-        assert dict(parse_packed(content)) == rows
+        assert dict(packed_below(content)) == rows
         for name in [*rows, f"refs/{other}"]:
             assert find_packed(content, name.encode()) == rows.get(name)
             left = without_packed(content, name.encode())
-            assert dict(parse_packed(left)) == {n: v for n, v in rows.items() if n != name}
+            assert dict(packed_below(left)) == {n: v for n, v in rows.items() if n != name}
             assert left.count(b"^") == len(peeled - {name})
 
 

@@ -20,7 +20,7 @@ Read one by its ref.
 """
 
 
-def catalog_order(path: str) -> tuple[int, bytes]:
+def path_order(path: str) -> tuple[int, bytes]:
     """Return the sort key of a note's path: shallow first, then byte order."""
     return path.count("/"), path.encode("utf-8", "surrogatepass")
 
@@ -38,7 +38,7 @@ def render_catalog(
         total: how many notes there are, where the caller read only the first ones.
     """
     count = len(notes) if total is None else max(total, len(notes))
-    first = sorted(notes, key=lambda note: catalog_order(note.path))[: max(limit, 0)]
+    first = sorted(notes, key=lambda note: path_order(note.path))[: max(limit, 0)]
     entries = [_entry(note) for note in first]
     whole = _HEADER + "".join(entries)
     if count == len(entries):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.catalog import catalog_order, render_catalog
+from gitmem.catalog import path_order, render_catalog
 from gitmem.note_text import make_note
 
 
@@ -158,7 +158,7 @@ def test_a_title_cannot_forge_an_entry():
 
 def test_order_is_defined_for_any_path():
     """Names that are not UTF-8 too."""
-    assert catalog_order("notes/\udcff.md") > catalog_order("notes/a.md")
+    assert path_order("notes/\udcff.md") > path_order("notes/a.md")
 
 
 _TEXT = st.text(max_size=300)

@@ -1,0 +1,236 @@
+"""What holds for every command: help, options, homes, errors, exit codes, speed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from system.command_line import gitmem, gitmem_process
+
+from gitmem import __version__
+from gitmem.cli import failures, program
+from gitmem.cli.program import COMMANDS
+from gitmem.cli.settings import Settings
+from gitmem.errors import GitmemError, NotAHome
+
+
+def test_help_lists_every_command_everyday_ones_first() -> None:
+    """A person finds what they type every day at the top."""
+    shown = gitmem("--help").out
+    places = [shown.index(f"\n  {name} ") for name in COMMANDS]
+    assert places == sorted(places)
+    assert shown.index("Every day:") < shown.index("Start:") < shown.index("Care:")
+
+
+def test_version_is_printed() -> None:
+    """Both ways of starting gitmem say the same version."""
+    assert gitmem("--version").out == f"gitmem {__version__}\n"
+    assert gitmem_process("--version").out == f"gitmem {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["serch", "x"], ["search"], ["get", "--nope"], ["turn", "opne"], []])
+def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
+    """A wrong call says how to call it right and changes nothing."""
+    ran = gitmem(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "hint: " in ran.err or "Usage" in ran.err
+
+
+def test_a_misspelt_command_is_answered_with_the_near_ones() -> None:
+    """People mistype."""
+    assert "Did you mean search" in gitmem("serach").err
+
+
+def test_an_error_is_one_json_object_too(tmp_path: Path) -> None:
+    """A program reads errors like answers: on standard output, with a code of the closed list."""
+    ran = gitmem("status", "--json", cwd=tmp_path)
+    assert ran.code == 10
+    assert set(ran.json) == {"error"}
+    assert set(ran.json["error"]) == {"code", "message", "hint", "details"}
+    assert ran.json["error"]["code"] == "not_a_home"
+    assert "gitmem init" in ran.err
+
+
+def test_usage_errors_are_json_too_wherever_json_stands(tmp_path: Path) -> None:
+    """The option is honoured even when the command line cannot be parsed."""
+    for arguments in (["--json", "get"], ["get", "--json"], ["get", "--nope", "--json"]):
+        assert gitmem(*arguments, cwd=tmp_path).json["error"]["code"] == "usage"
+    ran = gitmem("get", "--", "--json", cwd=tmp_path)
+    assert ran.out == ""
+
+
+def test_a_text_that_looks_like_an_option_is_no_option(tmp_path: Path) -> None:
+    """After -- everything is data."""
+    assert gitmem("get", "--", "--json", cwd=tmp_path).code == 10
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+@pytest.mark.parametrize("option", ["--home", "-C"])
+def test_the_home_may_be_named_before_or_after_the_command(tmp_path: Path, option: str, place: str) -> None:
+    """Both read naturally."""
+    named = [option, str(tmp_path / "nowhere")]
+    ran = gitmem(*([*named, "status"] if place == "before" else ["status", *named]), cwd=tmp_path)
+    assert ran.code == 10
+    assert "nowhere" in ran.err
+
+
+def settings_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Return fresh settings while standing in a folder."""
+    monkeypatch.chdir(folder)
+    return Settings()
+
+
+def make_marker(folder: Path) -> Path:
+    """Make a folder look like a home to the search for one."""
+    folder.mkdir(parents=True)
+    (folder / "gitmem.toml").touch()
+    return folder
+
+
+def test_the_nearest_home_above_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with Git, a command works in any folder of the home."""
+    home = make_marker(tmp_path / "home")
+    (home / "notes" / "deep").mkdir(parents=True)
+    assert settings_in(home / "notes" / "deep", monkeypatch).home_path() == home.resolve()
+
+
+def test_the_variable_wins_over_the_folder_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two homes at once are a mistake in the making."""
+    home, other = make_marker(tmp_path / "home"), make_marker(tmp_path / "other")
+    monkeypatch.setenv("GITMEM_HOME", str(other))
+    assert settings_in(home, monkeypatch).home_path() == other
+    assert "warning" in capsys.readouterr().err
+    assert settings_in(other, monkeypatch).home_path() == other
+    assert settings_in(tmp_path, monkeypatch).home_path() == other
+    assert capsys.readouterr().err == ""
+
+
+def test_the_option_wins_over_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was typed is what is meant."""
+    monkeypatch.setenv("GITMEM_HOME", str(tmp_path / "other"))
+    assert Settings(home=tmp_path / "typed").home_path() == tmp_path / "typed"
+
+
+def test_no_home_anywhere_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first thing that a newcomer sees is a way on."""
+    with pytest.raises(NotAHome) as caught:
+        settings_in(tmp_path, monkeypatch).home_path()
+    assert "gitmem init" in str(caught.value.hint)
+
+
+def raising(error: BaseException, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str]:
+    """Return exit code and error output of a program that fails in a given way."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(program.program, "main", fail)
+    ran = gitmem(*arguments)
+    return ran.code, ran.err + ran.out
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (GitmemError("x"), 70),
+        (NotAHome("x"), 10),
+        (KeyboardInterrupt(), 130),
+        (click.Abort(), 130),
+        (BrokenPipeError(), 0),
+        (PermissionError(13, "Permission denied", "/x"), 10),
+        (OSError(28, "No space left on device"), 10),
+        (SystemExit(3), 3),
+    ],
+)
+def test_every_end_has_its_exit_code(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit codes are the contract with scripts."""
+    monkeypatch.setattr(failures, "_leave_quietly", lambda: 0)
+    assert raising(error, monkeypatch)[0] == code
+
+
+def test_a_full_disk_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's own message is the best one."""
+    assert "No space left" in raising(OSError(28, "No space left on device"), monkeypatch)[1]
+
+
+def test_a_bug_leaves_a_report_without_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report can be sent to strangers: what was typed is not in it, where it broke is."""
+    monkeypatch.setattr(failures.tempfile, "tempdir", str(tmp_path))
+    code, said = raising(
+        AssertionError("broken promise"), monkeypatch, "note", "add", "--content=secret", "x"
+    )
+    assert code == 70
+    (report,) = tmp_path.glob("gitmem-report-*.txt")
+    text = report.read_text()
+    assert str(report) in said
+    assert "broken promise" in text
+    assert "Traceback" in text
+    assert "secret" not in text
+    assert "gitmem note" in text
+
+
+def test_details_that_json_lacks_are_shown_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error never fails while it is told."""
+    said = raising(GitmemError("x", path=Path("a"), name="\udcff"), monkeypatch, "--json")[1]
+    assert json.loads(said.split("\n", 1)[1])["error"]["details"] == {"path": "a", "name": "\ufffd"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
+def test_completion_is_installed_where_the_shell_looks(tmp_path: Path, shell: str) -> None:
+    """One option, no configuration."""
+    ran = gitmem(
+        "--install-completion",
+        shell,
+        HOME=str(tmp_path),
+        XDG_DATA_HOME=str(tmp_path / "data"),
+        XDG_CONFIG_HOME=str(tmp_path / "config"),
+    )
+    if shell == "bash" and ran.code != 0:
+        pytest.fail(ran.err)
+    written = [path for path in tmp_path.rglob("*gitmem*") if path.is_file()]
+    assert len(written) == 1
+    assert str(written[0]) in ran.out
+    assert "_GITMEM_COMPLETE" in written[0].read_text()
+
+
+def test_completion_knows_the_commands() -> None:
+    """The shell offers what there is."""
+    ran = gitmem_process(_GITMEM_COMPLETE="fish_complete", COMP_WORDS="gitmem se", COMP_CWORD="se")
+    assert "search" in ran.out
+
+
+def test_help_is_quick() -> None:
+    """`gitmem --help` answers within 0.15 seconds of process start: nothing heavy is imported for it."""
+    command = [sys.executable, "-m", "gitmem", "--help"]
+
+    def once() -> float:
+        start = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True, cwd=Path(__file__).parents[2])
+        return time.perf_counter() - start
+
+    assert min(once() for _ in range(5)) < 0.15
+
+
+def test_help_imports_no_library_but_click() -> None:
+    """The promise behind the speed, without a clock."""
+    code = "import sys; from gitmem.cli.program import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    loaded = {name.split(".")[0] for name in done.stderr.split()}
+    assert not loaded & {"dulwich", "whoosh", "numpy", "rich", "yaml", "watchdog", "merge3", "frontmatter"}
+    assert "gitmem.home" not in done.stderr.split()

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from itertools import count
 from typing import Final, Protocol
@@ -31,6 +32,8 @@ if sys.platform == "linux":
 
 #: Seconds after which watching is tried again where it was refused.
 RETRY_AFTER: Final = 300.0
+#: Losses within a minute after which it is given up for as long; each costs a look at everything.
+MOST_LOSSES: Final = 10
 
 _LIMITS: Final = {
     errno.ENOSPC: "inotify watch limit reached (fs.inotify.max_user_watches)",
@@ -80,6 +83,7 @@ class WatchdogChanges:
         self._refused: str | None = None
         self._shared: str | None = None
         self._retry_at = 0.0
+        self._losses: deque[float] = deque(maxlen=MOST_LOSSES)
         self._started = False
 
     def start(self) -> None:
@@ -123,11 +127,21 @@ class WatchdogChanges:
         return "trying to watch again" if self._clock() >= self._retry_at else None
 
     def _reopen(self, loss: str) -> Hints:
+        now = self._clock()
         if self._tap is not None:
             self._tap.close()
             self._tap = None
-        self._open()
+            self._losses.append(now)
+        if len(self._losses) == MOST_LOSSES and now - self._losses[0] < 60:
+            self._losses.clear()
+            self._refuse(f"notifications failed {MOST_LOSSES} times within a minute ({loss})")
+        else:
+            self._open()
         return Hints(doubt=loss)
+
+    def _refuse(self, reason: str) -> None:
+        self._refused = reason
+        self._retry_at = self._clock() + RETRY_AFTER
 
     def _open(self) -> None:
         try:
@@ -135,8 +149,7 @@ class WatchdogChanges:
                 self._layout.spool.mkdir(parents=True, exist_ok=True)
             self._tap, self._refused = self._open_tap(self._scope, self._buffer), None
         except OSError as error:
-            self._refused = _reason(error)
-            self._retry_at = self._clock() + RETRY_AFTER
+            self._refuse(_reason(error))
 
 
 def _reason(error: OSError) -> str:

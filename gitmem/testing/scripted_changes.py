@@ -37,6 +37,10 @@ class ScriptedChanges:
         """Let the following waits return these sets one by one; a step that is no set is called."""
         self._script.extend(steps)
 
+    def tell_first(self, *steps: Hints | Callable[[], object]) -> None:
+        """Put steps before all that wait already; for a step that wants to go on later."""
+        self._script.extendleft(reversed(steps))
+
     def degrade(self, reason: str | None) -> None:
         """Let the source say that it has to be polled."""
         self._degraded = reason

@@ -1,0 +1,301 @@
+"""One vigil: the watching of one home, from its opening until it is stopped or another stands in its place.
+
+It acts on differences, never on events: a hint makes it look at a path, a doubt at everything, and at an
+interval it looks at everything anyway. What fails is left alone for a while and costs only itself.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from gitmem.changes import Hints
+from gitmem.durable_file import write_file
+from gitmem.duty import NAMED_AFTER, Duty
+from gitmem.errors import ConflictError, GitmemError
+from gitmem.layout import CONFIG_FILE, NOTES, Layout
+from gitmem.tree_sight import TreeSight
+from gitmem.watch_parts import CatchUpReport, Clock, Pace, WatchParts
+from gitmem.watch_state import Phase, WatchState, watch_lock_file, write_state
+
+
+class Vigil:
+    """The watching of one home, from its opening until it is stopped or replaced."""
+
+    def __init__(
+        self, parts: WatchParts, pace: Pace, clock: Clock, started: float, stopping: Callable[[], bool]
+    ) -> None:
+        self._parts = parts
+        self._layout = parts.layout
+        self._pace = pace
+        self._clock = clock
+        self._now = clock.monotonic
+        self._stopping = stopping
+        self._home = _HomeIdentity(parts.layout)
+        self._sight = TreeSight(parts.layout)
+        self._state = WatchState(os.getpid(), started, clock.wall())
+        self._told: WatchState | None = None
+        self._due = Hints()
+        self._held_since: float | None = None
+        self._away_since: float | None = None
+        self._reconcile_at = self._heartbeat_at = -math.inf
+        self._retry_at, self._retries = math.inf, 0
+        self._next_catalog = -math.inf
+        self._is_catalog_due = False
+        self._spool, self._settle, self._index, self._catalog = (
+            Duty(name, action, pace.patience, clock.monotonic)
+            for name, action in (
+                ("turns in the spool", parts.apply_spool),
+                ("pending writes", parts.settle_pending),
+                ("index", self._catch_up),
+                ("catalog", self._render),
+            )
+        )
+        #: In this order: what the first ones write, the later ones see.
+        self._duties: Final = (self._spool, self._settle, self._index, self._catalog)
+
+    def run(self) -> bool:
+        """Watch; return whether the home was replaced (else: stopped)."""
+        self._doubt("start")
+        self._report()
+        while not self._stopping():
+            match self._home.place(self._layout):
+                case "replaced":
+                    return True
+                case "here":
+                    self._away_since = None
+                case "away" if self._may_come_back():
+                    # Half of a removal, or of a checkout: writing now would be in its way.
+                    self._take(self._parts.changes.wait(self._pace.recheck))
+                    continue
+            self._round()
+            self._take(self._parts.changes.wait(self._pause()))
+        self._finish()
+        return False
+
+    def once(self, sleep: Callable[[float], None]) -> WatchState:
+        """Bring everything up to date, waiting within bounds for what is busy."""
+        self._doubt("start")
+        self._reconcile()
+        deadline = self._now() + self._pace.once
+        while not self._stopping() and self._now() < deadline:
+            self._run_duties()
+            due_at = min(duty.due_at for duty in self._duties)
+            if due_at == math.inf:
+                break
+            sleep(due_at - self._now())
+        self._report("stopped")
+        for duty in self._duties:
+            if duty.error is not None:
+                raise duty.error
+        return self._state
+
+    def _round(self) -> None:
+        if self._now() >= self._reconcile_at:
+            self._reconcile()
+        self._run_duties()
+        self._report()
+
+    def _run_duties(self) -> None:
+        for duty in self._duties:
+            duty.run()
+
+    def _pause(self) -> float:
+        due_at = min(self._reconcile_at, self._heartbeat_at, *(duty.due_at for duty in self._duties))
+        return max(due_at - self._now(), 0.0)
+
+    # What came
+
+    def _take(self, hints: Hints) -> None:
+        if hints.doubt:
+            self._doubt(hints.doubt)
+        if hints.paths:
+            self._want(self._sight.look_at(hints.paths))
+        self._want(Hints(turns=hints.turns))
+        if hints.state:
+            self._settle.ask(self._now())
+            self._after_operation()
+
+    def _doubt(self, reason: str) -> None:
+        self._want(Hints(doubt=reason))
+        self._reconcile_at = -math.inf
+
+    def _want(self, hints: Hints) -> None:
+        if hints:
+            self._due |= hints
+            self._index.ask(self._now())
+            if hints.doubt or any(path == NOTES or path.startswith(f"{NOTES}/") for path in hints.paths):
+                self._is_catalog_due = True
+
+    def _reconcile(self) -> None:
+        """Look at everything; what is different is due, and in doubt all is."""
+        began = self._clock.cpu()
+        self._want(self._sight.look())
+        cost = self._clock.cpu() - began
+        base = self._pace.poll if self._parts.changes.degraded() else self._pace.reconcile
+        now = self._now()
+        self._reconcile_at = now + max(base, min(cost / self._pace.share, self._pace.longest))
+        self._state = replace(self._state, reconciled=self._clock.wall())
+        self._after_operation()
+        if now >= self._retry_at:
+            self._want(Hints(doubt=f"{self._state.quarantined} items could not be indexed"))
+            self._retry_at = math.inf
+        self._spool.ask(now)
+        self._settle.ask(now)
+
+    # What is done
+
+    def _catch_up(self) -> None:
+        hints = self._released()
+        if not hints:
+            return
+        self._due = Hints() if hints.doubt else Hints(self._due.paths - hints.paths, doubt=self._due.doubt)
+        self._report("reconciling" if hints.doubt else None)
+        if self._is_catalog_due and (hints.doubt or hints.paths):
+            self._is_catalog_due = False
+            self._catalog.ask(self._next_catalog)
+        try:
+            report = self._parts.catch_up(hints)
+        except BaseException:
+            self._due |= hints
+            raise
+        self._count(report)
+        if report.pending:
+            self._due |= hints
+            self._index.ask(self._now() + (0.0 if report.indexed else self._pace.patience.first))
+
+    def _released(self) -> Hints:
+        """Return what may be indexed now; files wait while Git is at work, within bounds, and turns never."""
+        due = Hints(turns=True, doubt=self._due.doubt) if self._due.doubt else self._due
+        operation = self._operation() if due.paths or due.doubt else None
+        if operation is None:
+            self._held_since = None
+            return due
+        now = self._now()
+        if self._held_since is None:
+            self._held_since = now
+        if now - self._held_since < self._pace.operation:
+            self._index.ask(now + self._pace.recheck)
+            return Hints(turns=self._due.turns)
+        self._state = replace(self._state, provisional=operation)
+        return due
+
+    def _after_operation(self) -> None:
+        """When an operation of Git ended during which files were indexed, look at them once more."""
+        if self._state.provisional and self._operation() is None:
+            self._want(Hints(doubt=f"{self._state.provisional} ended"))
+            self._state = replace(self._state, provisional=None)
+
+    def _operation(self) -> str | None:
+        return self._parts.operation() or _fresh_index_lock(
+            self._layout, self._clock.wall(), self._pace.operation
+        )
+
+    def _count(self, report: CatchUpReport) -> None:
+        quarantined = len(report.quarantined)
+        if quarantined != self._state.quarantined:
+            self._retries = 0
+        if not quarantined:
+            self._retry_at = math.inf
+        elif self._retry_at == math.inf:
+            self._retry_at = self._now() + self._pace.retry * 2.0 ** min(self._retries, 4)
+            self._retries += 1
+        self._state = replace(
+            self._state, rounds=self._state.rounds + 1, pending=report.pending, quarantined=quarantined
+        )
+
+    def _render(self) -> None:
+        began = self._clock.cpu()
+        content = self._parts.render_catalog().encode("utf-8", "replace")
+        # In a home of very many notes this is slow; turns must not wait for it all the time.
+        self._next_catalog = self._now() + 20 * (self._clock.cpu() - began)
+        catalog = self._layout.catalog
+        if not catalog.is_file() or catalog.read_bytes() != content:
+            write_file(catalog, content, durable=False)
+
+    def _finish(self) -> None:
+        """Take along what came before the stop."""
+        if self._home.place(self._layout) != "here":
+            return
+        self._want(self._sight.look())
+        self._index.run()
+        self._catalog.run()
+        self._report("stopped")
+
+    # What is said
+
+    def _phase(self) -> Phase:
+        if self._due.doubt:
+            return "reconciling"
+        if self._held_since is not None and self._due.paths:
+            return "waiting"
+        return "catching_up" if self._due else "watching"
+
+    def _report(self, phase: Phase | None = None) -> None:
+        """Write the watch file, if it would say something new or a sign of life is due."""
+        degraded = self._parts.changes.degraded()
+        self._state = replace(
+            self._state,
+            phase=phase or self._phase(),
+            mode="polling" if degraded else "native",
+            degraded=degraded,
+            alive=self._parts.changes.alive(),
+            failing=tuple(_describe(duty) for duty in self._duties if duty.failures >= NAMED_AFTER),
+        )
+        if self._state == self._told and self._now() < self._heartbeat_at:
+            return
+        self._heartbeat_at = self._now() + self._pace.heartbeat
+        self._state = self._told = replace(self._state, heartbeat=self._clock.wall())
+        with suppress(OSError):  # a full disk; the next heartbeat tries again
+            if self._layout.git_dir.is_dir():
+                write_state(self._layout, self._state)
+
+    def _may_come_back(self) -> bool:
+        if self._away_since is None:
+            self._away_since = self._now()
+        return self._now() - self._away_since < self._pace.away
+
+
+class _HomeIdentity:
+    """Tells whether the folders that were opened are still those that have the names."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._known = _identities(layout)
+
+    def place(self, layout: Layout) -> Literal["here", "away", "replaced"]:
+        if self._known is None or _identities(layout) != self._known:
+            return "replaced"
+        return "here" if (layout.root / CONFIG_FILE).exists() else "away"
+
+
+def _identities(layout: Layout) -> tuple[tuple[int, int], ...] | None:
+    try:
+        found = [path.stat() for path in (layout.root, layout.git_dir, watch_lock_file(layout))]
+    except OSError:
+        return None
+    return tuple((one.st_dev, one.st_ino) for one in found)
+
+
+def _fresh_index_lock(layout: Layout, now: float, limit: float) -> str | None:
+    """Name a `git` command that writes the index just now; an old lock file is a leftover."""
+    try:
+        age = now - (layout.git_dir / "index.lock").stat().st_mtime
+    except OSError:
+        return None
+    return "index.lock" if age < limit else None
+
+
+def _describe(duty: Duty) -> dict[str, Any]:
+    error = duty.error
+    named = isinstance(error, GitmemError | OSError)
+    text = str(error) if named else f"{type(error).__name__}: {error}"
+    return {
+        "duty": duty.name,
+        "failures": duty.failures,
+        "error": text[:300],
+        "busy": isinstance(error, ConflictError),
+    }

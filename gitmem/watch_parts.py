@@ -1,0 +1,99 @@
+"""What a watcher is made of: the parts of an open home that it drives, its pace and its clocks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gitmem.changes import Changes, Hints
+from gitmem.duty import Patience
+from gitmem.layout import Layout
+
+
+class CatchUpReport(Protocol):
+    """What one call of `catch_up` did."""
+
+    @property
+    def indexed(self) -> int:
+        """How many documents it wrote or removed."""
+        ...
+
+    @property
+    def pending(self) -> int:
+        """How many records it left for the next call."""
+        ...
+
+    @property
+    def quarantined(self) -> Collection[object]:
+        """The items that cannot be indexed as they are."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WatchParts:
+    """What the watcher drives, for one open home.
+
+    Attributes:
+        layout: the folders of the home.
+        changes: the source of hints, not yet started.
+        catch_up: brings the index up to date. It is told where something changed, and may look elsewhere too;
+            doing it twice is harmless. It may leave a part for the next call, which comes at once.
+        render_catalog: returns the text of the notes catalog.
+        settle_pending: commits what the operator's branch could not take before.
+        apply_spool: brings turns left in the spool by others to the turn line.
+        operation: names the operation of Git that is in progress (`rebase`, `merge`, …), else None.
+        close: lets go of the home.
+    """
+
+    layout: Layout
+    changes: Changes
+    catch_up: Callable[[Hints], CatchUpReport]
+    render_catalog: Callable[[], str]
+    settle_pending: Callable[[], object]
+    apply_spool: Callable[[], object]
+    operation: Callable[[], str | None]
+    close: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often, and how long; all in seconds.
+
+    Attributes:
+        reconcile: between two looks at everything; so long may a change without a notification stay unseen.
+        poll: the same where notifications do not come.
+        share: the part of one core that these looks may take; a large home is looked at less often.
+        longest: the most that this may stretch the time between two looks.
+        heartbeat: between two signs of life.
+        operation: how long files are not indexed while Git is in the middle of something.
+        recheck: between two looks whether it ended.
+        away: how long the home's files may be missing before that counts as a change.
+        reopen: how long a home that was removed may take to come back.
+        once: how long `once` waits for what is busy.
+        retry: before items that could not be indexed are tried again; doubled each time up to 16-fold.
+        patience: after a failure.
+    """
+
+    reconcile: float = 30.0
+    poll: float = 5.0
+    share: float = 0.004
+    longest: float = 300.0
+    heartbeat: float = 10.0
+    operation: float = 10.0
+    recheck: float = 0.1
+    away: float = 5.0
+    reopen: float = 600.0
+    once: float = 60.0
+    retry: float = 60.0
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clocks that the watcher reads: seconds going forward, of the day, and of the processor."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    cpu: Callable[[], float] = time.thread_time

@@ -22,27 +22,27 @@ FLOORS = [
         # 1 pure rules
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text subjects
         authored_text branch_changes entries note_tags front_matter_yaml front_matter front_matter_edit
-        note_text catalog scanner analysis documents ranking snippet
+        note_text catalog scanner stemming analysis documents manifest ranking snippet
         text_merge branch_merge staging_area pack_format attributes git_refs git_config reachability""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock git_lock recent_objects shared_files
-        new_repository ref_files pack_files search_index changes templates/""",
+        new_repository ref_files pack_files private_folder search_index memory_part changes templates/""",
         # 3 one library each, and the fakes
-        "backends/dulwich_repository backends/whoosh_index backends/watchdog_changes testing/",
+        "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
         """pack_maintenance ledger spool turn_line lifecycle git_state staged_index operator_branch
-        pending_writes curated note_ids notes history""",
+        pending_writes curated note_ids notes history tree_sight duty watch_state""",
         # 5 use cases
         "init turn indexer search memory_get status commit_found importers/",
         # 6 doors
-        "home watch demo cli/",
+        "watch_parts vigil watch home demo cli/",
     )
 ]
 
 #: Library -> the one file, or the one family, that may import it.
 FENCES = {
     "dulwich": "backends/dulwich_repository",
-    "whoosh": "backends/whoosh_index",
+    "whoosh": "backends/whoosh_index/",
     "watchdog": "backends/watchdog_changes",
     "merge3": "text_merge",
     "frontmatter": "front_matter_yaml",

@@ -21,9 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from conversations import turns  # noqa: E402 - found beside this file
+from conversations import turns
 
-from gitmem import AgentHome  # noqa: E402
+from gitmem import AgentHome
 
 
 def main() -> None:
@@ -76,7 +76,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
 
 
 def commit_with_git(peer: Path, events: list[dict[str, object]]) -> float:
-    """Append the same bytes to a segment of the same size as ours and commit it; return the seconds it took."""
+    """Append the same bytes to a file as long as our segments and commit it; return the seconds."""
     path = peer / "ledger.jsonl"
     if path.exists() and path.stat().st_size > 64 * 1024:
         path.rename(peer / f"ledger-{time.time_ns()}.jsonl")
@@ -103,11 +103,10 @@ def report(
     ratio = statistics.median(a / b for a, b in pairs)
     theirs = statistics.median(b for _, b in pairs)
     print(f"{len(ours)} turns of four records, {options.files} tracked files besides\n")
+    middle, high = statistics.median(ours) * 1e3, percentile(ours, 0.99) * 1e3
     print("| figure | value |")
     print("|---|---|")
-    print(
-        f"| turn, median / p99 | {statistics.median(ours) * 1e3:.2f} / {percentile(ours, 0.99) * 1e3:.2f} ms |"
-    )
+    print(f"| turn, median / p99 | {middle:.2f} / {high:.2f} ms |")
     print(f"| `git add` + `git commit`, median | {theirs * 1e3:.2f} ms |")
     print(f"| ratio, median of {len(pairs)} pairs | {ratio:.3f} |")
     print(f"| last {part} against first {part} | {last / first:.3f} |")

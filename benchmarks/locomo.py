@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 
@@ -19,7 +19,8 @@ def lines(conversation: dict[str, object], source: str) -> Iterator[dict[str, ob
     first = conversation["speaker_a"]
     number = 1
     while f"session_{number}" in conversation:
-        began = datetime.strptime(str(conversation[f"session_{number}_date_time"]), "%I:%M %p on %d %B, %Y")
+        date = str(conversation[f"session_{number}_date_time"])
+        began = datetime.strptime(f"{date} +0000", "%I:%M %p on %d %B, %Y %z")
         for count, turn in enumerate(conversation[f"session_{number}"]):  # type: ignore[arg-type, var-annotated]
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             yield {
@@ -27,7 +28,7 @@ def lines(conversation: dict[str, object], source: str) -> Iterator[dict[str, ob
                 "role": "user" if turn["speaker"] == first else "assistant",
                 "author": turn["speaker"],
                 "text": f"{turn['text']}{caption}",
-                "ts": (began.replace(tzinfo=UTC) + timedelta(minutes=count)).isoformat(),
+                "ts": (began + timedelta(minutes=count)).isoformat(),
                 "session": f"session-{number}",
                 "source": source,
                 "source_id": turn["dia_id"],

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from turns import Desk, check_chains
 
 from fixtures import CounterClock, git, make_repo, run_git
+from turns import Desk, check_chains
 
 STEPS = ("sealed", "packed", "moved", "copied", "remembered", "marked", "settled", "cleared")
 

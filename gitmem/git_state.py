@@ -53,10 +53,20 @@ def read_git_state(layout: Layout, repository: Repository, branch: str | None = 
         branch: full name of the one branch that gitmem commits on; None takes any.
     """
     head = repository.head()
-    obstacle = _operation(layout) or _head_obstacle(layout, head, branch)
+    obstacle = operation_in_progress(layout) or _head_obstacle(layout, head, branch)
     if obstacle is None and _message_is_open(layout, head):
         obstacle = MESSAGE_OPEN
     return GitState(head, obstacle)
+
+
+def operation_in_progress(layout: Layout) -> str | None:
+    """Name what the operator began and has not ended; None if nothing."""
+    for name, words in STATES:
+        if os.path.lexists(layout.git_dir / name):
+            if name == "rebase-apply" and os.path.lexists(layout.git_dir / name / "applying"):
+                return "git am in progress"
+            return words
+    return None
 
 
 def held_lock(layout: Layout, head: Head) -> str | None:
@@ -85,15 +95,6 @@ def commit_hooks(layout: Layout, repository: Repository) -> list[str]:
 def short_name(branch: str) -> str:
     """Return a branch as people call it."""
     return branch.removeprefix("refs/heads/")
-
-
-def _operation(layout: Layout) -> str | None:
-    for name, words in STATES:
-        if os.path.lexists(layout.git_dir / name):
-            if name == "rebase-apply" and os.path.lexists(layout.git_dir / name / "applying"):
-                return "git am in progress"
-            return words
-    return None
 
 
 def _head_obstacle(layout: Layout, head: Head, branch: str | None) -> str | None:

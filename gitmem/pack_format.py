@@ -22,6 +22,8 @@ _REF_DELTA: Final = 7
 _INDEX_MAGIC: Final = b"\xfftOc\x00\x00\x00\x02"
 _HASH: Final = 20
 _LARGE: Final = 1 << 31
+#: A delta carries its base's id and a second header; below this it saves nothing.
+_SMALLEST_SAVING: Final = 40
 _LARGEST_COPY: Final = 0xFFFFFF
 _LARGEST_INSERT: Final = 127
 
@@ -127,7 +129,7 @@ def delta_entry(object_id: str, content: bytes, base_id: str, base: bytes) -> Pa
     start = common_start(content, base)
     end = common_end(content[start:], base[start:])
     middle = content[start : len(content) - end]
-    if 2 * len(middle) > len(content):
+    if 2 * len(middle) > len(content) or start + end < _SMALLEST_SAVING:
         return None
     delta = b"".join(
         [

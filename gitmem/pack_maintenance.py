@@ -233,8 +233,9 @@ def _with_deltas(entries: Sequence[_Stored]) -> Iterator[PackEntry]:
         yield longest.read()
         base = longest.inflate() if others else b""
         for other in others:
+            whole = other.read()
             delta = delta_entry(other.row.id, other.inflate(), longest.row.id, base)
-            yield delta or other.read()
+            yield whole if delta is None or len(delta.raw) >= len(whole.raw) else delta
 
 
 def _places(entries: Sequence[_Stored]) -> Mapping[str, tuple[str | None, bytes]]:

@@ -1,4 +1,4 @@
-"""The words in which a change to the operator's branch is asked for."""
+"""The words in which a change to the operator's branch is asked for, waits, and is reported."""
 
 from __future__ import annotations
 
@@ -18,3 +18,84 @@ class PathChange:
     path: str
     base: str | None
     result: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutcome:
+    """What is true of a write when it is reported.
+
+    Attributes:
+        committed: the commit that holds it; None while it waits, with `reason`.
+        on_disk: whether the files hold it.
+        unchanged: the branch held it already; `committed` is the commit that it was found in.
+        conflicts: conflict copies that were committed with it.
+    """
+
+    committed: str | None
+    reason: str | None
+    on_disk: bool
+    unchanged: bool = False
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChange:
+    """One file of a pending write; contents are those of blobs, None where there is no file.
+
+    Attributes:
+        head: what the branch held when it was written.
+        base: what the writer saw; differs from `head` where the operator had an uncommitted edit.
+        result: what the writer made of it.
+    """
+
+    path: str
+    head: bytes | None
+    base: bytes | None
+    result: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingWrite:
+    """A write that is acknowledged and not yet on the operator's branch.
+
+    Attributes:
+        number: its place in the queue.
+        since: when it was written, seconds since 1970.
+        reason: why it waits.
+        recorded: whether its record is known to be in the spool.
+    """
+
+    id: str
+    number: int
+    since: float
+    operation: str
+    turn: str | None
+    author: str
+    message: str
+    changes: tuple[PendingChange, ...]
+    reason: str = ""
+    recorded: bool = False
+
+    @property
+    def path(self) -> str:
+        """The first of its paths."""
+        return self.changes[0].path
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All of its paths."""
+        return tuple(change.path for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A pending write that waits no more.
+
+    Attributes:
+        committed: the commit that holds it; None where the branch held it already.
+        conflicts: conflict copies that were committed with it.
+    """
+
+    write: PendingWrite
+    committed: str | None
+    conflicts: tuple[str, ...] = ()

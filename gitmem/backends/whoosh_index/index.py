@@ -1,0 +1,158 @@
+"""The index in its folder: what the last commit left, and who may write the next one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from whoosh.filedb.filestore import FileStorage
+from whoosh.index import TOC
+from whoosh.reading import SegmentReader
+
+from gitmem.backends.whoosh_index.damage import translated_damage
+from gitmem.backends.whoosh_index.files import NAME, SCHEMA, Storage, find_generation, manifest_file
+from gitmem.backends.whoosh_index.segment import DecodedSegment, SegmentPart
+from gitmem.backends.whoosh_index.writer import write_commit
+from gitmem.errors import HomeLocked
+from gitmem.file_lock import file_lock
+from gitmem.manifest import EMPTY, Manifest, parse_manifest
+from gitmem.private_folder import make_private, remove_folder, remove_leftovers, standing_of
+from gitmem.search_index import IndexChange, IndexDamaged, IndexPart, IndexRefused
+
+#: A commit may remove files while they are being opened; then the next one is read.
+_ATTEMPTS: Final = 5
+
+
+class WhooshIndex:
+    """A `SearchIndex` in a private folder.
+
+    Args:
+        folder: made when first written; its lock file stands beside it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock_file = folder.with_name(f"{folder.name}.lock")
+        self._guard = threading.Lock()
+        self._segments: dict[str, DecodedSegment] = {}
+        self._last: WhooshSnapshot | None = None
+
+    def snapshot(self) -> WhooshSnapshot | None:
+        """Return the index as the last commit left it, None where there is none yet."""
+        standing = standing_of(self._folder)
+        if standing == "absent":
+            return None
+        if standing == "foreign":
+            raise IndexRefused("the index folder is a link or not this user's: remove it")
+        if standing == "open":
+            raise IndexRefused("others can write into the index folder: it is built anew")
+        with self._guard, translated_damage():
+            return self._read()
+
+    @contextmanager
+    def writing(self) -> Iterator[WhooshWriter | None]:
+        """Become the writer; None where somebody else is."""
+        if standing_of(self._folder) == "foreign":
+            raise IndexRefused("the index folder is a link or not this user's: remove it")
+        try:
+            with file_lock(self._lock_file, wait=0):
+                remove_leftovers(self._folder)
+                with _whoosh_lock(self._folder) as free:
+                    yield WhooshWriter(self, self._folder) if free else None
+        except HomeLocked:
+            yield None
+
+    def close(self) -> None:
+        """Forget what was read; the files go with it."""
+        with self._guard:
+            self._segments, self._last = {}, None
+
+    def _read(self) -> WhooshSnapshot | None:
+        for _ in range(_ATTEMPTS):
+            generation = find_generation(self._folder)
+            if generation is None:
+                return None
+            if self._last is not None and self._last.generation == generation:
+                return self._last
+            try:
+                self._last = self._load(generation)
+            except FileNotFoundError:
+                if find_generation(self._folder) == generation:
+                    raise
+            else:
+                return self._last
+        raise IndexDamaged("the index changes faster than it can be read")
+
+    def _load(self, generation: int) -> WhooshSnapshot:
+        storage = Storage(self._folder)
+        toc = TOC.read(storage, NAME, gen=generation, schema=SCHEMA)
+        manifest = parse_manifest(manifest_file(self._folder, generation).read_bytes())
+        known = self._segments
+        self._segments = {
+            s.segid: known.get(s.segid) or DecodedSegment(SegmentReader(storage, SCHEMA, s))
+            for s in toc.segments
+        }
+        parts = [SegmentPart(self._segments[s.segid], frozenset(s.deleted_docs())) for s in toc.segments]
+        return WhooshSnapshot(generation, manifest, parts)
+
+
+class WhooshSnapshot:
+    """An `IndexSnapshot`."""
+
+    def __init__(self, generation: int, manifest: Manifest, parts: Sequence[IndexPart]) -> None:
+        self.generation = generation
+        self.manifest = manifest
+        self.parts = parts
+
+
+class WhooshWriter:
+    """An `IndexWriter`; lives as long as the lock is held."""
+
+    def __init__(self, index: WhooshIndex, folder: Path) -> None:
+        self._index = index
+        self._folder = folder
+        try:
+            found = index.snapshot()
+        except (IndexDamaged, IndexRefused):
+            found = None
+        if found is None:
+            self.discard()
+
+    def snapshot(self) -> WhooshSnapshot:
+        """Return the index as it stands."""
+        found = self._index.snapshot()
+        assert found is not None, "a writer begins with an index"
+        return found
+
+    def commit(self, change: IndexChange) -> None:
+        """Commit a change durably."""
+        parts = self.snapshot().parts
+        with translated_damage():
+            write_commit(self._folder, parts, change)
+
+    def discard(self) -> None:
+        """Throw the index away and begin with an empty one."""
+        remove_folder(self._folder)
+        self._index.close()
+        make_private(self._folder)
+        with translated_damage():
+            TOC.create(Storage(self._folder, EMPTY), SCHEMA, NAME)
+
+
+@contextmanager
+def _whoosh_lock(folder: Path) -> Iterator[bool]:
+    """Hold Whoosh's own lock too, against other programs that open the index; say whether it was free."""
+    if standing_of(folder) != "private":
+        yield True
+        return
+    lock = FileStorage(str(folder)).lock(f"{NAME}_WRITELOCK")
+    if not lock.acquire():
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

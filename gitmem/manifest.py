@@ -1,0 +1,133 @@
+"""What a search index covers: how far each segment was read and what each file was, as plain data (A2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitmem.analysis import ANALYSIS_VERSION
+from gitmem.documents import DOCUMENTS_VERSION
+
+#: What the documents of this program are made by; marks of another one are read again.
+MADE_BY: Final = f"{DOCUMENTS_VERSION}.{ANALYSIS_VERSION}"
+_FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentMark:
+    """How far a segment of the ledger was read.
+
+    Attributes:
+        blobs: ids of the versions that were read; unchanged ids are unchanged content.
+        offset: end of the last line that was read.
+        before: hash of the envelope of that line; empty at offset 0. The offset holds only if it still stands
+            there.
+        count: how many records were read.
+        problems: what of it could not be indexed: line or record, and why.
+    """
+
+    blobs: tuple[str, ...]
+    offset: int
+    before: str
+    count: int
+    problems: Mapping[str, str] = field(default_factory=dict)
+    made_by: str = MADE_BY
+
+
+@dataclass(frozen=True, slots=True)
+class FileMark:
+    """What an authored file was when it was read.
+
+    Attributes:
+        racy: it was written so shortly before it was read that a later write may have left the same times.
+        problem: why it could not be indexed.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    digest: str
+    racy: bool = False
+    problem: str | None = None
+    made_by: str = MADE_BY
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All that one commit of an index covers.
+
+    Attributes:
+        segments, files: marks by path.
+        forgotten: ids of the records whose receipts were honoured.
+        closed_under: digest of the receipts under which authored files were read.
+        complete: whether everything was covered at some time; until then the index is being built.
+    """
+
+    segments: Mapping[str, SegmentMark] = field(default_factory=dict)
+    files: Mapping[str, FileMark] = field(default_factory=dict)
+    forgotten: frozenset[str] = frozenset()
+    closed_under: str = ""
+    complete: bool = False
+
+    @property
+    def quarantined(self) -> dict[str, str]:
+        """Names of what could not be indexed, and why."""
+        found = {name: reason for mark in self.segments.values() for name, reason in mark.problems.items()}
+        found.update({path: mark.problem for path, mark in self.files.items() if mark.problem is not None})
+        return found
+
+    @property
+    def covered(self) -> int:
+        """How many records and files are covered."""
+        return sum(mark.count for mark in self.segments.values()) + len(self.files)
+
+
+EMPTY: Final = Manifest()
+
+
+def format_manifest(manifest: Manifest) -> bytes:
+    """Return a manifest as the bytes of its file."""
+    data = {
+        "format": _FORMAT,
+        "complete": manifest.complete,
+        "closed_under": manifest.closed_under,
+        "forgotten": sorted(manifest.forgotten),
+        "segments": {path: _segment_row(mark) for path, mark in manifest.segments.items()},
+        "files": {path: _file_row(mark) for path, mark in manifest.files.items()},
+    }
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+
+
+def parse_manifest(content: bytes) -> Manifest:
+    """Return the manifest that `format_manifest` gave.
+
+    Raises:
+        ValueError: the bytes are none, or of another format.
+    """
+    data = json.loads(content)
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise ValueError("not a manifest of this format")
+    try:
+        return Manifest(
+            segments={path: _segment_mark(row) for path, row in data["segments"].items()},
+            files={path: FileMark(*row) for path, row in data["files"].items()},
+            forgotten=frozenset(data["forgotten"]),
+            closed_under=data["closed_under"],
+            complete=data["complete"] is True,
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"a damaged manifest: {error}") from error
+
+
+def _segment_row(mark: SegmentMark) -> list[Any]:
+    return [list(mark.blobs), mark.offset, mark.before, mark.count, dict(mark.problems), mark.made_by]
+
+
+def _segment_mark(row: list[Any]) -> SegmentMark:
+    return SegmentMark(tuple(row[0]), *row[1:])
+
+
+def _file_row(mark: FileMark) -> list[Any]:
+    return [mark.size, mark.mtime_ns, mark.ctime_ns, mark.digest, mark.racy, mark.problem, mark.made_by]

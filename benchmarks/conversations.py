@@ -10,7 +10,11 @@ from pathlib import Path
 
 Event = dict[str, object]
 
-_WORDS = ["server", "port", "staging", "deploy", "rollback", "window", "certificate", "renewed", "backup", "restore", "replica", "queue", "latency", "alert", "page", "weekend", "handover", "incident", "review", "budget", "limit", "retry", "timeout", "cache", "index", "shard", "tenant", "invoice", "migration"]
+_TEXT = """
+server port staging deploy rollback window certificate renewed backup restore replica queue latency alert
+page weekend handover incident review budget limit retry timeout cache index shard tenant invoice migration
+"""
+_WORDS = _TEXT.split()
 
 
 def turns(data: Path | None, seed: int = 1) -> Iterator[list[Event]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
@@ -135,6 +136,11 @@ class TurnRecorder:
         """Return the short name of the turn line; empty before its first turn."""
         writer = self.line.writer()
         return writer.branch if writer else ""
+
+    def commit_waiting(self) -> None:
+        """Bring what waits in the spool to the line, if that can be done now."""
+        with suppress(GitmemError, OSError):
+            self.line.commit_spooled(wait=LOCK_WAIT)
 
     def _commit(self, turn_id: str) -> tuple[CommittedTurn | None, str | None, Sequence[str]]:
         try:
@@ -298,6 +304,12 @@ class Turn:
         """Stop feeding the turn without ending it."""
         self._ended = True
         self.file.close()
+
+    @property
+    def session(self) -> str | None:
+        """The session that its events belong to, unless they name another."""
+        session: str | None = self._header.get("session")
+        return session
 
     def _links(self) -> dict[str, Any]:
         return {

@@ -128,7 +128,7 @@ def test_damage_under_an_open_index_is_damage_too(folder: Path) -> None:
     snapshot = index.snapshot()
     assert snapshot is not None
     for path in folder.glob("*.seg"):
-        cut(path)
+        path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(IndexDamaged):
         [part.document(0) for part in snapshot.parts]
 

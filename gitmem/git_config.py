@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from gitmem.errors import UsageError
@@ -52,6 +54,21 @@ def split_key(key: str) -> tuple[str, str | None, str]:
     if bad or "\n" in sub or "\0" in sub:
         raise UsageError(f"not a Git configuration key: {key!r}", key=key)
     return section.lower(), subsection, name.lower()
+
+
+def git_dir_pattern(pattern: str, file: Path) -> str:
+    """Return the pattern of an `includeIf "gitdir:…"` with the short forms written out.
+
+    Args:
+        pattern: as it stands in the file.
+        file: the configuration file, from which `./` starts.
+    """
+    if pattern.startswith("./"):
+        pattern = f"{file.resolve().parent}/{pattern[2:]}"
+    pattern = os.path.expanduser(pattern)  # noqa: PTH111 - not a path: it has wildcards
+    if not pattern.startswith("/"):
+        pattern = f"**/{pattern}"
+    return pattern + ("**" if pattern.endswith("/") else "")
 
 
 def change_value(text: str, key: str, value: str | None) -> str:

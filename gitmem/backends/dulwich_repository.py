@@ -21,7 +21,7 @@ from gitmem import pack_files
 from gitmem.durable_file import remove_file, write_file
 from gitmem.errors import CorruptionError, HomeError, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
-from gitmem.git_config import change_value, object_format, split_key
+from gitmem.git_config import change_value, git_dir_pattern, object_format, split_key
 from gitmem.git_lock import git_lock
 from gitmem.git_objects import parse_commit, parse_tree
 from gitmem.layout import Layout
@@ -64,11 +64,12 @@ class DulwichRepository:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._settings = _Settings(layout)
+        self._settings = _Settings(layout, self.head)
         self._refs = RefFiles(layout, self._settings.get)
         self._recent = RecentObjects()
         self._lock = threading.RLock()
         self._store: DiskObjectStore | None = None
+        self._release: Callable[[], object] = lambda: None
 
     def read(self, object_id: str) -> tuple[ObjectKind, bytes]:
         """Return kind and raw content of an object."""
@@ -97,13 +98,12 @@ class DulwichRepository:
         if _ID.fullmatch(object_id) is None:
             return False
         with self._lock:
-            store = self._opened()
             try:
                 # Asking for the packs lets go of those that were removed: their indexes must not answer.
-                _ = store.packs
-                return cast("ObjectID", object_id.encode()) in store
-            except (OSError, ValueError, AssertionError):
-                return self._read_around_damage(object_id) is not None
+                _ = self._opened().packs
+                return cast("ObjectID", object_id.encode()) in self._opened()
+            except Exception as error:  # noqa: BLE001 - dulwich raises a dozen kinds for damaged packs
+                return self._read_around_damage(object_id, error) is not None
 
     def head(self) -> Head:
         """Return what HEAD is now."""
@@ -186,9 +186,8 @@ class DulwichRepository:
     def close(self) -> None:
         """Release files; the object stays usable and opens them again."""
         with self._lock:
-            if self._store is not None:
-                self._store.close()
-                self._store = None
+            self._release()
+            self._store = None
 
     @property
     def _pack_folder(self) -> Path:
@@ -199,7 +198,8 @@ class DulwichRepository:
             from dulwich.object_store import DiskObjectStore  # noqa: PLC0415 - costs 50 ms
 
             self._store = DiskObjectStore(str(self._layout.common_dir / "objects"))
-            weakref.finalize(self, self._store.close)
+            # Also when this object is dropped without `close`; dulwich would complain.
+            self._release = weakref.finalize(self, self._store.close)
         return self._store
 
     def _read_as(self, kind: ObjectKind, object_id: str) -> bytes:
@@ -223,9 +223,7 @@ class DulwichRepository:
         except KeyError:
             raise _missing(object_id) from None
         except Exception as error:
-            found = self._read_around_damage(object_id)
-            if found is None and isinstance(error, OSError) and error.errno in _PASSING:
-                raise
+            found = self._read_around_damage(object_id, error)
             if found is None:
                 raise _missing(object_id, reason=str(error) or type(error).__name__) from error
             number, content = found
@@ -239,30 +237,37 @@ class DulwichRepository:
             # `git gc` may have packed a loose object after the packs were looked through.
             return self._opened().get_raw(name)
 
-    def _read_around_damage(self, object_id: str) -> tuple[int, bytes] | None:
-        """Look in each place by itself: one damaged pack must not hide what the others hold."""
+    def _read_around_damage(self, object_id: str, error: Exception) -> tuple[int, bytes] | None:
+        """Look in each place by itself: one damaged pack must not hide what the others hold.
+
+        Raises:
+            OSError: the process, not the store, is at fault.
+        """
+        if isinstance(error, OSError) and error.errno in _PASSING:
+            raise error
+        from dulwich.objects import ObjectID, RawObjectID, ShaFile  # noqa: PLC0415
+
         store = self._opened()
-        raw_id = bytes.fromhex(object_id)
-        with suppress(Exception):
-            store._update_pack_cache()
-        for pack in list(store._iter_cached_packs()):
+        name, raw_id = ObjectID(object_id.encode()), RawObjectID(bytes.fromhex(object_id))
+        for pack in store.packs:
             with suppress(Exception):
-                return pack.get_raw(raw_id)  # type: ignore[arg-type]
+                return pack.get_raw(raw_id)
         with suppress(Exception):
-            loose = store._get_loose_object(object_id.encode())  # type: ignore[arg-type]
-            if loose is not None:
-                return loose.type_num, loose.as_raw_string()
+            path = self._layout.common_dir / "objects" / object_id[:2] / object_id[2:]
+            loose = ShaFile.from_path(str(path), name)
+            return loose.type_num, loose.as_raw_string()
         for alternate in store.alternates:
             with suppress(Exception):
-                return alternate.get_raw(object_id.encode())  # type: ignore[arg-type]
+                return alternate.get_raw(name)
         return None
 
 
 class _Settings:
     """Git configuration as Git reads it: of the work tree, the repository, the user and the machine."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, head: Callable[[], Head]) -> None:
         self._layout = layout
+        self._head = head
         self._lock = threading.Lock()
         self._own: list[ConfigFile] = []
         self._own_stamps: dict[str, _Stamp] | None = None
@@ -329,42 +334,32 @@ class _Settings:
             return Path(name).open("rb")
 
         try:
-            return ConfigFile.from_path(path, file_opener=opened, condition_matchers=self._matchers(path))
+            matchers = self._matchers(path, stamps)
+            return ConfigFile.from_path(path, file_opener=opened, condition_matchers=matchers)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError as error:
-            raise HomeError(
-                f"the Git configuration cannot be read: {error}",
-                hint="Run `git config --list`.",
-                path=path.name,
-            ) from error
+            message = f"the Git configuration file {path.name} cannot be read: {error}"
+            raise HomeError(message, hint="Run `git config --list`.") from error
 
-    def _matchers(self, file: Path) -> dict[str, Callable[[str], bool]]:
-        return {
-            "gitdir:": lambda pattern: self._is_git_dir(pattern, file, str),
-            "gitdir/i:": lambda pattern: self._is_git_dir(pattern, file, str.lower),
-            "onbranch:": self._is_on_branch,
-        }
-
-    def _is_git_dir(self, pattern: str, file: Path, fold: Callable[[str], str]) -> bool:
+    def _matchers(self, file: Path, stamps: dict[str, _Stamp]) -> dict[str, Callable[[str], bool]]:
+        """Return what decides on `includeIf`; a condition on the branch makes the stamps depend on HEAD."""
         from dulwich.config import match_glob_pattern  # noqa: PLC0415
 
-        if pattern.startswith("./"):
-            pattern = f"{file.resolve().parent}/{pattern[2:]}"
-        pattern = os.path.expanduser(pattern)  # noqa: PTH111 - text with wildcards, not a path
-        if not pattern.startswith("/"):
-            pattern = f"**/{pattern}"
-        pattern += "**" if pattern.endswith("/") else ""
-        return match_glob_pattern(fold(str(self._layout.git_dir)), fold(pattern))
+        git_dir = str(self._layout.git_dir)
 
-    def _is_on_branch(self, pattern: str) -> bool:
-        from dulwich.config import match_glob_pattern  # noqa: PLC0415
+        def is_git_dir(pattern: str) -> bool:
+            return match_glob_pattern(git_dir, git_dir_pattern(pattern, file))
 
-        pattern += "**" if pattern.endswith("/") else ""
-        with suppress(CorruptionError, OSError):
-            branch = RefFiles(self._layout, lambda _: None).head().branch
-            return branch is not None and match_glob_pattern(branch.removeprefix("refs/heads/"), pattern)
-        return False
+        def is_git_dir_in_any_case(pattern: str) -> bool:
+            return match_glob_pattern(git_dir.lower(), git_dir_pattern(pattern, file).lower())
+
+        def is_on_branch(pattern: str) -> bool:
+            stamps[f"{git_dir}/HEAD"] = _stamp(f"{git_dir}/HEAD")
+            branch = (self._head().branch or "").removeprefix("refs/heads/")
+            return match_glob_pattern(branch, pattern + ("**" if pattern.endswith("/") else ""))
+
+        return {"gitdir:": is_git_dir, "gitdir/i:": is_git_dir_in_any_case, "onbranch:": is_on_branch}
 
 
 def _stamps(names: Iterable[str]) -> dict[str, _Stamp]:

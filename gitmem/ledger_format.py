@@ -15,7 +15,6 @@ from typing import Final
 from gitmem.errors import LedgerCorrupt
 from gitmem.ledger_line import (
     LAST_CLOCK,
-    LINE_START,
     NO_PREV,
     STUB,
     BadLine,
@@ -63,8 +62,10 @@ CLOCK_TOLERANCE: Final = 5 * 60 * 1000
 _SEGMENT: Final = re.compile(r"ledger/([0-9]{4}-[0-9]{2})/([0-9]{2})/(w[0-9a-f]{8})-([0-9]{4,15})\.jsonl")
 _BLOB: Final = re.compile(r"ledger/blobs/([0-9]{4}-[0-9]{2})/([0-9]{2})/([a-z]{1,16}_[0-9a-f]{15})")
 _NOT_NUL: Final = re.compile(rb"[^\0]+")
-#: Starts tried in one stretch of bytes that is no whole line; bounds the work that hostile bytes can cause.
-_GLUED_TRIES: Final = 64
+_LINE_START: Final = b'{"ts":"'
+_LINE_END: Final = re.compile(rb'"prev":"[0-9a-f]{64}"\}')
+#: How often bytes that are no whole line are looked through for one; bounds what hostile bytes can cost.
+_GLUED_WORK: Final = 64
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -119,7 +120,7 @@ def _number_lines(content: bytes) -> Iterator[tuple[int, Line | BadLine]]:
     tail = physical.pop()
     for number, raw in enumerate(physical, 1):
         item = parse_line(raw, number)
-        if isinstance(item, Line) and (item.fits or item.redacted):
+        if isinstance(item, Line) and item.is_intact:
             yield number, item
         else:
             for piece in _split_glued(raw, item, number):
@@ -127,13 +128,13 @@ def _number_lines(content: bytes) -> Iterator[tuple[int, Line | BadLine]]:
     if tail:
         number = len(physical) + 1
         for piece in _split_glued(tail, parse_line(tail, number), number):
-            is_cut = isinstance(piece, BadLine) and tail.endswith(piece.raw[:-1])
+            is_cut = isinstance(piece, BadLine) and tail.endswith(piece.raw[:-1]) and b"\0" not in piece.raw
             yield number, bad_line(piece.raw[:-1], number, "cut off") if is_cut else piece
 
 
 def _split_glued(raw: bytes, item: Line | BadLine, number: int) -> Iterator[Line | BadLine]:
     """Yield the whole lines within a physical line that is none as sealed, and the stretches around them."""
-    if isinstance(item, Line) and (item.fits or item.redacted):
+    if isinstance(item, Line) and item.is_intact:
         yield item
         return
     at = 0
@@ -151,25 +152,24 @@ def _split_glued(raw: bytes, item: Line | BadLine, number: int) -> Iterator[Line
 def _find_whole(raw: bytes) -> list[tuple[int, int, Line]]:
     found: list[tuple[int, int, Line]] = []
     for stretch in _NOT_NUL.finditer(raw):
-        start, end = stretch.span()
-        whole = parse_line(raw[start:end])
-        if isinstance(whole, Line) and (whole.fits or whole.redacted):
-            found.append((start, end, whole))
-        else:
-            found += reversed(list(_peel(raw, start, end)))
+        found += reversed(list(_peel(raw, *stretch.span())))
     return found
 
 
 def _peel(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int, Line]]:
-    """Yield whole lines glued to one another without line feeds, the last one first."""
-    at, tries = end, _GLUED_TRIES
-    while tries and (at := raw.rfind(b'{"ts":"', start, at)) >= 0:
-        if LINE_START.match(raw, at, end):
-            tries -= 1
-            line = parse_line(raw[at:end])
-            if isinstance(line, Line) and (line.fits or line.redacted):
-                yield at, end, line
-                end, tries = at, _GLUED_TRIES
+    """Yield start, end and line of what is whole in a stretch without NUL bytes, the last one first.
+
+    A stretch of a longer line's body that looks like a line cannot be taken for one: its digest does not fit.
+    """
+    budget = _GLUED_WORK * (end - start)
+    for found in reversed(list(_LINE_END.finditer(raw, start, end))):
+        stop = at = found.end()
+        while stop <= end and budget > 0 and (at := raw.rfind(_LINE_START, start, at)) >= 0:
+            budget -= stop - at
+            line = parse_line(raw[at:stop])
+            if isinstance(line, Line) and line.is_intact:
+                yield at, stop, line
+                end = at
 
 
 def union_segments(versions: Iterable[bytes]) -> bytes:
@@ -191,11 +191,11 @@ def union_segments(versions: Iterable[bytes]) -> bytes:
 
 
 def _is_cut(version: bytes, part: Sequence[Line | BadLine], raws: set[bytes]) -> bool:
-    """Say whether a version ends in the beginning of a line that another one has whole."""
+    """Say whether a version ends in the beginning of a line that only other versions have whole."""
     if version.endswith(b"\n") or not part or isinstance(part[-1], Line):
         return False
     tail = part[-1].raw[:-1]
-    return any(raw.startswith(tail) and raw != part[-1].raw for raw in raws)
+    return any(raw.startswith(tail) for raw in raws.difference(item.raw for item in part))
 
 
 def _gather(
@@ -230,7 +230,7 @@ def _join(lines: dict[bytes, Line], runs: dict[bytes, set[tuple[bytes, ...]]]) -
 def _merge_runs(runs: set[tuple[bytes, ...]]) -> tuple[bytes, ...]:
     """Merge the bad lines that stand behind one good line, so that each version's keep their order."""
     merged: tuple[bytes, ...] = ()
-    for run in sorted(runs):
+    for run in sorted(runs, key=lambda run: (-len(run), run)):
         merged = _merge_two(merged, run)
     return merged
 
@@ -296,9 +296,9 @@ def next_clock(wall_ms: int, highest: str) -> str:
         wall_ms: wall time in milliseconds since 1970.
         highest: the highest clock known here; `""` for none.
     """
-    wall = f"{max(wall_ms, 0):012x}0000"
-    if wall > highest or not highest:
-        return min(wall, LAST_CLOCK)
+    wall = f"{min(max(wall_ms, 0), int(LAST_CLOCK[:12], 16)):012x}0000"
+    if wall > highest:
+        return wall
     # A hostile line with the very last clock must not stop all writing: then clocks repeat, and seq orders.
     return min(f"{int(highest, 16) + 1:016x}", LAST_CLOCK)
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from gitmem.errors import InvalidRecord, LedgerCorrupt
-from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, Json, Record, clean_json
+from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, Json, Record, clean_json, clean_text
 
 #: MID of a redacted line.
 STUB: Final = b',"redacted":true'
@@ -40,8 +40,6 @@ _POST: Final = re.compile(
     rf',"after":\[((?:"{_ID}"(?:,"{_ID}")*)?)\])?,"digest":"([0-9a-f]{{64}})","prev":"([0-9a-f]{{64}})"\}}'
 )
 _BODY_START: Final = b',"body":{'
-#: How a line begins; also where one may begin behind a torn one.
-LINE_START: Final = re.compile(_PRE.pattern + rb',"(?:body":\{|redacted":true,)')
 _ENVELOPE_KEYS: Final = frozenset(
     {"ts", "kind", "id", "turn", "v", "writer", "seq", "clock", "digest", "prev"}
     | {"object", "revision", "status", "after", "redacted"}
@@ -101,6 +99,11 @@ class Line:
     def fits(self) -> bool:
         """Whether the middle is the one that was sealed, by its digest."""
         return sha256(self.mid).hexdigest() == self.digest
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the middle is the one that was sealed, or the stub."""
+        return self.mid == STUB or self.fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +275,11 @@ def _parse_middle(line: Line) -> dict[str, Any]:
     try:
         _check_nesting(line.mid)
         middle: dict[str, Any] = _DECODER.decode("{" + line.mid[1:].decode("utf-8") + "}")
+        if b"\\ud" in line.mid or b"\\uD" in line.mid:
+            middle = _replace_surrogates(middle)
     except (ValueError, RecursionError) as error:
         raise _corrupt(line, str(error) or type(error).__name__) from error
     _check_middle(line, middle)
-    if b"\\ud" in line.mid or b"\\uD" in line.mid:
-        middle["body"] = clean_json(middle["body"], -READ_DEPTH)
     return middle
 
 
@@ -310,6 +313,15 @@ def _check_nesting(mid: bytes) -> None:
         depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
         if depth > READ_DEPTH:
             raise ValueError("nested too deep")
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Return JSON data that a foreign writer escaped carelessly as data that can be written as UTF-8."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(key): _replace_surrogates(item) for key, item in value.items()}
+    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

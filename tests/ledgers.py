@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from gitmem.ledger_format import NO_PREV, Line, seal
@@ -45,3 +46,16 @@ def tampered(line: Line, old: bytes, new: bytes) -> Line:
     """Return the line with a middle that is not the sealed one."""
     assert old in line.mid
     return replace(line, mid=line.mid.replace(old, new))
+
+
+def with_middle(line: Line, middle: bytes) -> Line:
+    """Return the line as a hostile writer would seal it around any middle: its digest fits."""
+    digest = sha256(middle).hexdigest()
+    return replace(
+        line, mid=middle, post=line.post.replace(line.digest.encode(), digest.encode()), digest=digest
+    )
+
+
+def join_lines(items: Sequence[Line | bytes]) -> bytes:
+    """Return a segment of lines and of other bytes, each on a physical line of its own."""
+    return b"".join(item.raw if isinstance(item, Line) else item + b"\n" for item in items)

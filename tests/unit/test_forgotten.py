@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from ledgers import messages
 
 from gitmem.forgotten import (
     Receipts,
@@ -17,6 +16,7 @@ from gitmem.forgotten import (
     receipt_path,
 )
 from gitmem.ledger_format import blob_path, redact
+from ledgers import messages
 
 ENTRY = sha256(b"Staging listens on 2222").hexdigest()
 BLOB = "ab" * 20

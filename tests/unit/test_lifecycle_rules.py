@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from ledgers import START, sealed, tampered
 
 from gitmem.errors import (
     InvalidRecord,
@@ -18,6 +17,7 @@ from gitmem.errors import (
 from gitmem.ledger_format import decode, redact
 from gitmem.lifecycle_rules import Snapshot, find_heads, heads_by_object, next_snapshot, reduce_heads
 from gitmem.records import parse_event
+from ledgers import START, sealed, tampered
 
 
 def snapshot(number: int, status: str = "open", *, after: tuple[int, ...] = (), **fields: object) -> Snapshot:

@@ -230,16 +230,14 @@ def _join(lines: dict[bytes, Line], runs: dict[bytes, set[tuple[bytes, ...]]]) -
 def _merge_runs(runs: set[tuple[bytes, ...]]) -> tuple[bytes, ...]:
     """Merge the bad lines that stand behind one good line, so that each version's keep their order."""
     merged: tuple[bytes, ...] = ()
+    # The longest first: what was merged before takes the parts it was made of in without a change.
     for run in sorted(runs, key=lambda run: (-len(run), run)):
-        merged = _merge_two(merged, run)
+        if not _is_within(run, merged):
+            merged = _merge_two(merged, run)
     return merged
 
 
 def _merge_two(a: tuple[bytes, ...], b: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    if _is_within(a, b):
-        return b
-    if _is_within(b, a):
-        return a
     merged = []
     i = j = 0
     later_a, later_b = Counter(a), Counter(b)

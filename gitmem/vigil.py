@@ -187,7 +187,7 @@ class Vigil:
     def _after_operation(self) -> None:
         """When an operation of Git ended during which files were indexed, look at them once more."""
         if self._state.provisional and self._operation() is None:
-            self._want(Hints(doubt=f"{self._state.provisional} ended"))
+            self._want(Hints(doubt=f"over: {self._state.provisional}"))
             self._state = replace(self._state, provisional=None)
 
     def _operation(self) -> str | None:

@@ -370,7 +370,7 @@ class TestGitAtWork:
             Hints(state=True),
             facts.look,
         )
-        assert rounds == [hint("notes/a.md"), hint("notes/b.md"), Hints(turns=True, doubt="merge ended")]
+        assert rounds == [hint("notes/a.md"), hint("notes/b.md"), Hints(turns=True, doubt="over: merge")]
         assert facts[0]["phase"] == "waiting"
         assert "provisional: merge" in facts[1]["reasons"]
         assert facts[2]["reasons"] == []

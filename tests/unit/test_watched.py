@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.git_state import STATES
 from gitmem.layout import Layout
-from gitmem.watched import Area, Scope, is_litter
+from gitmem.watched import GIT_STATES, Area, Scope, is_litter
 
 ROOT = Path("/h/home")
 PLAIN = Scope(Layout(ROOT, ROOT / ".git", ROOT / ".git"))
@@ -116,3 +117,8 @@ def test_litter_is_told_by_its_name() -> None:
     """One rule for the watcher and for who looks at files."""
     assert [is_litter(name) for name in (".x", "x~", "4913", "x.swp")] == [True] * 4
     assert [is_litter(name) for name in ("x.md", "49130", "4913.md", "a~b.md", "#1.md")] == [False] * 5
+
+
+def test_every_state_of_git_is_watched() -> None:
+    """What keeps a commit waiting is heard of when it ends."""
+    assert {"HEAD", *dict(STATES)} == GIT_STATES

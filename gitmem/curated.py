@@ -128,7 +128,9 @@ def read_note(root: Path, path: str, id_of: Callable[[str], str]) -> Note | Skip
     return make_note(path, text, front.id or id_of(path), front)
 
 
-def list_notes(root: Path, id_of: Callable[[str], str], *, limit: int | None = None) -> NoteList:
+def list_notes(
+    root: Path, id_of: Callable[[str], str], *, limit: int | None = None, found: Listing | None = None
+) -> NoteList:
     """Read the notes of a home, or the first of them.
 
     No two notes have one id: of several that claim it, the first keeps it.
@@ -137,8 +139,9 @@ def list_notes(root: Path, id_of: Callable[[str], str], *, limit: int | None = N
         root: the work tree.
         id_of: gives the id of a note that has none in its front matter.
         limit: read no more notes than this.
+        found: what `find_notes` gave, if the caller has it.
     """
-    found = find_notes(root)
+    found = find_notes(root) if found is None else found
     skipped = list(found.skipped)
     notes: list[Note] = []
     owners: dict[str, str] = {}

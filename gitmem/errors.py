@@ -80,6 +80,12 @@ class ProtectedPath(RefusedError):
     code = "protected_path"
 
 
+class AmbiguousMatch(RefusedError):
+    """A name or a text fits several things; `matches` lists them."""
+
+    code = "ambiguous"
+
+
 class WorkItemExists(RefusedError):
     """A work item with this id was created before."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from gitmem.authored_text import BOM, LINE_BREAK, newline_of
@@ -53,6 +54,25 @@ def add_tag(text: str, tag: str) -> str:
     return text
 
 
+def set_tags(text: str, tags: Sequence[str]) -> str:
+    """Return a note's text with these tags and no others, the text itself where it has them.
+
+    Raises:
+        RefusedError: as for `set_field`.
+    """
+    front = _editable(text)
+    words = normalise_tags(tags)
+    if words == front.tags:
+        return text
+    field = front.fields.get("tags")
+    listed = f"[{', '.join(map(format_scalar, words))}]"
+    if field is None:
+        changed = _with_line(text, front, "tags", listed)
+    else:
+        changed = _with_value(text, front, field, listed)
+    return _checked(front, changed, "tags", words)
+
+
 def ensure_id(text: str, note_id: str) -> str:
     """Return a note's text with the id in its front matter; an id that is there already stays.
 
@@ -82,10 +102,14 @@ def _format_value(value: str | tuple[str, ...]) -> str:
     return f"[{', '.join(format_scalar(item) for item in value)}]"
 
 
-def _editable(text: str) -> FrontMatter:
-    front = read_front_matter(text)
+def refuse_malformed(front: FrontMatter) -> None:
+    """Make sure that a block may be changed.
+
+    Raises:
+        RefusedError: it could not be read; names line and reason.
+    """
     if not front.is_malformed:
-        return front
+        return
     problem = front.problems[0]
     raise RefusedError(
         f"the note's front matter cannot be changed: {problem}",
@@ -93,6 +117,12 @@ def _editable(text: str) -> FrontMatter:
         line=problem.line,
         reason=problem.reason,
     )
+
+
+def _editable(text: str) -> FrontMatter:
+    front = read_front_matter(text)
+    refuse_malformed(front)
+    return front
 
 
 def _with_line(text: str, front: FrontMatter, name: str, scalar: str) -> str:

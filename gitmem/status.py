@@ -7,14 +7,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from gitmem.layout import CONFLICTS, Layout
 from gitmem.ledger import Ledger
 from gitmem.repository import Repository
 
-#: Hooks of Git that a commit by hand may run and gitmem's own commits do not.
-_COMMIT_HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 #: Exit codes of `status --check`, the worst last.
 BUSY, CONFLICT, CORRUPT = 11, 12, 20
 
@@ -55,31 +53,6 @@ class Status:
     def exit_code(self) -> int:
         """The worst of the findings."""
         return max((finding.exit_code for finding in self.findings), default=0)
-
-
-def git_facts(
-    repository: Repository, layout: Layout, pinned: str | None, obstacle: str | None
-) -> dict[str, Any]:
-    """Return what is true of the operator's branch and of what stands in the way of commits to it."""
-    head = repository.head()
-    return {
-        "head": head.commit,
-        "branch": head.branch.removeprefix("refs/heads/") if head.branch else None,
-        "pinned": pinned,
-        "obstacle": obstacle,
-        "hooks_not_run": hooks_not_run(repository, layout),
-    }
-
-
-def hooks_not_run(repository: Repository, layout: Layout) -> list[str]:
-    """Name the operator's commit hooks; the agent's commits do not run them, the checks are in process."""
-    configured = repository.config("core.hooksPath")
-    folder = layout.common_dir / "hooks"
-    if configured:
-        folder = (layout.root / Path(configured).expanduser()).resolve()
-    return [
-        str(name) for name in _COMMIT_HOOKS if os.access(folder / name, os.X_OK) and (folder / name).is_file()
-    ]
 
 
 def turn_facts(repository: Repository, ledger: Ledger, own_ref: str, spool: Path) -> dict[str, Any]:

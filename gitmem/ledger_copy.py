@@ -1,0 +1,80 @@
+"""Keeps the whole copy of the ledger on disk equal to the turn lines, looking closely only at what changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from gitmem.disk_copy import DiskCopy
+from gitmem.durable_file import write_file
+from gitmem.file_lock import file_lock
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger, Segment
+
+#: Path -> versions of the segment, then length and time of the file that was found equal to their union.
+_Seen = dict[str, list[object]]
+_NAME: Final = "ledger-copy.json"
+
+
+class LedgerCopy:
+    """Restores segments that are missing or differ.
+
+    Args:
+        ledger: what the files should hold.
+        disk: writes them.
+        layout: where they are; what was seen is kept in its derived folder.
+    """
+
+    def __init__(self, ledger: Ledger, disk: DiskCopy, layout: Layout) -> None:
+        self._ledger = ledger
+        self._disk = disk
+        self._layout = layout
+        self._file = layout.derived / _NAME
+        self._seen: _Seen | None = None
+
+    def reconcile(self, *, wait: float = 0.0) -> list[str]:
+        """Make the copy whole again.
+
+        Returns:
+            The paths at which foreign bytes were found and set aside.
+
+        Raises:
+            HomeLocked: a turn is being written.
+        """
+        if self._disk.is_tracked():
+            return []
+        seen = _read(self._file) if self._seen is None else self._seen
+        suspects = [s for s in self._ledger.segments().values() if self._state(s) != seen.get(s.path)]
+        foreign: list[str] = []
+        if suspects:
+            with file_lock(self._layout.home_lock, wait=wait):
+                foreign = self._restore(suspects, seen)
+            write_file(self._file, json.dumps(seen).encode(), durable=False)
+        self._seen = seen
+        return foreign
+
+    def _restore(self, suspects: Sequence[Segment], seen: _Seen) -> list[str]:
+        foreign = []
+        for suspect in suspects:
+            segment = self._ledger.segments().get(suspect.path, suspect)  # a turn may have come meanwhile
+            if self._disk.restore(segment.path, self._ledger.read_segment(segment)):
+                foreign.append(segment.path)
+            seen[segment.path] = self._state(segment)
+        return foreign
+
+    def _state(self, segment: Segment) -> list[object]:
+        try:
+            found = (self._layout.root / segment.path).lstat()
+        except OSError:
+            return [*segment.blobs, -1, -1]
+        return [*segment.blobs, found.st_size, found.st_mtime_ns]
+
+
+def _read(path: Path) -> _Seen:
+    try:
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,121 @@
+"""Settings of one machine, in `git config gitmem.*`, and a view of the home's own facts beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem.config import HomeConfig
+from gitmem.errors import NotFound, UsageError
+from gitmem.json_view import JsonView
+from gitmem.repository import Repository
+
+_MACHINE: Final = "git config, this machine only"
+_HOME: Final = "gitmem.toml, every clone"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(JsonView):
+    """One setting.
+
+    Attributes:
+        where: which file holds it, and for whom.
+    """
+
+    id: str
+    value: Any
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    key: str
+    default: str | None
+    check: Callable[[str], str]
+
+
+def _branch(value: str) -> str:
+    name = value.removeprefix("refs/heads/")
+    if not name or name.startswith(("-", "gitmem/turns/")) or any(c in name for c in " ~^:?*[\\\x7f"):
+        raise UsageError(f"not a branch of yours: {value!r}")
+    return name
+
+
+def _switch(value: str) -> str:
+    words = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false"}
+    words |= {"off": "false", "0": "false"}
+    if value.strip().lower() not in words:
+        raise UsageError(f"true or false, not {value!r}")
+    return words[value.strip().lower()]
+
+
+_KNOWN: Final = (
+    _Known("gitmem.branch", None, _branch),
+    _Known("gitmem.sign", "false", _switch),
+    _Known("gitmem.allowOtherOwner", "false", _switch),
+)
+
+
+class MachineSettings:
+    """Reads and changes settings.
+
+    Args:
+        repository: whose configuration file holds them.
+        config: the home's own facts, shown too.
+    """
+
+    def __init__(self, repository: Repository, config: HomeConfig) -> None:
+        self._repository = repository
+        self._facts = _facts(config)
+
+    def get(self, key: str) -> Any:
+        """Return a setting's value, or its default.
+
+        Raises:
+            NotFound: there is no such setting.
+        """
+        if key in self._facts:
+            return self._facts[key]
+        known = _find(key)
+        value = self._repository.config(known.key)
+        return known.default if value is None else value
+
+    def set(self, key: str, value: str) -> None:
+        """Change a setting of this machine; an empty value takes it back to its default.
+
+        Raises:
+            UsageError: the value does not fit, or the setting belongs to the home.
+        """
+        if key in self._facts:
+            raise UsageError(
+                f"{key} is a fact of the home, in gitmem.toml", hint="Edit gitmem.toml and commit it."
+            )
+        known = _find(key)
+        self._repository.set_config(known.key, known.check(value) if value else None)
+
+    def list(self) -> list[Setting]:
+        """Return all settings."""
+        machine = [Setting(known.key, self.get(known.key), _MACHINE) for known in _KNOWN]
+        return machine + [Setting(key, value, _HOME) for key, value in self._facts.items()]
+
+
+def _find(key: str) -> _Known:
+    wanted = key.lower().removeprefix("gitmem.")
+    for known in _KNOWN:
+        if known.key.lower().removeprefix("gitmem.") == wanted:
+            return known
+    names = ", ".join(known.key for known in _KNOWN)
+    raise NotFound(f"no setting {key!r}", hint=f"Settings of this machine: {names}.", key=key)
+
+
+def _facts(config: HomeConfig) -> dict[str, Any]:
+    facts: dict[str, Any] = {"format": config.format, "home": config.home_id, "agent": config.agent}
+    for name, file in config.memory.items():
+        switch = "user_profile" if name == "user" else name
+        facts[f"memory.{switch}_enabled"] = file.enabled
+        facts[f"memory.{name}_char_limit"] = file.char_limit
+    facts["catalog.max_notes"] = config.catalog_notes
+    facts["catalog.max_chars"] = config.catalog_chars
+    facts["context.budget"] = config.context_budget
+    return facts

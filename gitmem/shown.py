@@ -1,0 +1,160 @@
+"""What a ref, a commit or a path names, for people: a turn as a conversation, a commit as its changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem.errors import GitmemError, NotFound
+from gitmem.json_view import JsonView
+from gitmem.ledger import Ledger
+from gitmem.memory_get import Memory
+from gitmem.records import Record
+from gitmem.repository import Commit, Repository
+from gitmem.subjects import TURN, parse_trailers
+from gitmem.times import format_time
+from gitmem.tree_changes import TreeChange, changed_paths
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
+_TURN: Final = re.compile(r"(?:turn:)?(turn_[0-9a-f]{15})")
+#: Characters of one text that are shown; the ref leads to the rest.
+_LONGEST: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(JsonView):
+    """What was asked for, as text for people.
+
+    Attributes:
+        id: the full name of what was found.
+        kind: `turn`, `commit`, or the kind of the source ref.
+    """
+
+    id: str
+    kind: str
+    title: str
+    text: str
+
+
+class Shower:
+    """Tells what something is.
+
+    Args:
+        repository: commits.
+        ledger: turns and records.
+        get: returns what a source ref or path names, the whole of it.
+    """
+
+    def __init__(self, repository: Repository, ledger: Ledger, get: Callable[[str], Memory]) -> None:
+        self._repository = repository
+        self._ledger = ledger
+        self._get = get
+
+    def show(self, what: str) -> Shown:
+        """Return what a source ref, commit id, turn id or path names.
+
+        Raises:
+            NotFound: nothing has this name.
+        """
+        turn = _TURN.fullmatch(what)
+        if turn:
+            return self._turn(turn[1])
+        commit = self._find_commit(what)
+        if commit is not None:
+            return self._commit(commit)
+        memory = self._get(what)
+        return Shown(memory.source_ref, memory.kind, memory.title, memory.content)
+
+    def _turn(self, turn_id: str) -> Shown:
+        records = self._ledger.find_turn(turn_id)
+        if not records:
+            raise NotFound(f"no turn {turn_id}", hint="`gitmem log --by turn` lists them.")
+        end = records[-1]
+        index = end.body.get("turn_index") if end.kind == "turn" else None
+        session = next((record.session for record in records if record.session), None)
+        head = f"Turn {index or turn_id}" + (f" of session {session}" if session else "")
+        state = end.body.get("end", "completed") if end.kind == "turn" else "not committed yet"
+        title = f"{head}, {end.ts}" + ("" if state == "completed" else f" ({state})")
+        parts = [part for record in records if record.kind != "turn" for part in self._told(record)]
+        return Shown(f"turn:{turn_id}", "turn", title, "\n\n".join([title, *parts]))
+
+    def _told(self, record: Record) -> Iterator[str]:
+        if record.redacted:
+            yield f"[{record.kind} {record.id}: redacted]"
+            return
+        try:
+            body = self._ledger.full_body(record)
+        except GitmemError:
+            body = record.body
+        yield _shorten(_tell(record, body), record.source_ref)
+
+    def _find_commit(self, what: str) -> Commit | None:
+        if not _COMMIT.fullmatch(what):
+            return None
+        if len(what) == 40:
+            return self._repository.read_commit(what) if self._repository.contains(what) else None
+        return next((commit for commit in self._commits() if commit.id.startswith(what)), None)
+
+    def _commits(self) -> Iterator[Commit]:
+        tips = [self._repository.head().commit, *self._ledger.tips().values()]
+        for tip in tips:
+            if tip is not None:
+                yield from self._repository.walk_first_parents(tip)
+
+    def _commit(self, commit: Commit) -> Shown:
+        parent = commit.parents[0] if commit.parents else None
+        tree = self._repository.read_commit(parent).tree if parent else None
+        changes = list(changed_paths(self._repository, tree, commit.tree))
+        head = [f"commit {commit.id}", f"{commit.author}, {format_time(commit.author_time)}"]
+        text = "\n".join([*head, "", commit.message.rstrip("\n"), "", *map(_told_change, changes)])
+        turn = parse_trailers(commit.message).get(TURN)
+        if turn and all(change.path.startswith("ledger/") for change in changes):
+            text += "\n\n" + self._turn(turn).text
+        return Shown(commit.id, "commit", commit.message.split("\n", 1)[0], text)
+
+
+def _told_change(change: TreeChange) -> str:
+    sign = "+" if change.old is None else "-" if change.new is None else "~"
+    return f"  {sign} {change.path}"
+
+
+def _tell(record: Record, body: Mapping[str, Any]) -> str:
+    if record.kind == "message":
+        return f"{body.get('author') or body.get('role')}: {body.get('text')}"
+    if record.kind == "tool_execution":
+        return _tell_tool(body)
+    if record.kind == "brief":
+        return f"[{body.get('brief_kind')}] {body.get('text')}"
+    if record.kind == "decision":
+        because = f"\n  because {body['because']}" if body.get("because") else ""
+        return f"decided: {body.get('text')}{because}"
+    if record.kind == "memory":
+        return _tell_memory(body)
+    rest = ", ".join(f"{name}: {value}" for name, value in body.items())
+    return f"[{record.kind} {record.object or ''}] {rest}".replace(" ]", "]")
+
+
+def _tell_tool(body: Mapping[str, Any]) -> str:
+    lines = [f"$ {body.get('tool')}: {_text(body.get('input'))}"]
+    if body.get("output") is not None:
+        lines.append(_text(body["output"]))
+    if body.get("status") not in (None, "success"):
+        lines.append(f"({body['status']})")
+    return "\n".join(lines)
+
+
+def _tell_memory(body: Mapping[str, Any]) -> str:
+    files: Sequence[Any] = body.get("files") or ()
+    paths = ", ".join(str(file.get("path")) for file in files if isinstance(file, Mapping))
+    reason = f" ({body['reason']})" if body.get("reason") else ""
+    return f"[{body.get('target')} {body.get('action')}] {paths}{reason}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _shorten(text: str, ref: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… the rest: gitmem get {ref}"

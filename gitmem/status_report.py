@@ -1,0 +1,188 @@
+"""Collects the status of a home from its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem.config import HomeConfig
+from gitmem.curated import PROSE, STORES, read_prose, read_store
+from gitmem.git_state import commit_hooks
+from gitmem.layout import Layout
+from gitmem.notes import NoteList
+from gitmem.operator_branch import OperatorBranch
+from gitmem.repository import Repository
+from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
+from gitmem.tree_files import Skipped
+from gitmem.watch_state import watch_facts
+
+#: Percent of a store's limit from which a person is told.
+FULL: Final = 80
+#: Names that are listed one by one; the rest is counted.
+_LISTED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StatusParts:
+    """What a status is made from.
+
+    Attributes:
+        turns: of the turn lines and the spool.
+        index: the search index's own word.
+        notes: all notes with their problems.
+        now: seconds since 1970.
+    """
+
+    layout: Layout
+    config: HomeConfig
+    repository: Repository
+    branch: OperatorBranch
+    turns: Mapping[str, Any]
+    index: Mapping[str, Any]
+    notes: NoteList
+    pinned: str | None
+    now: float
+
+
+def collect_status(parts: StatusParts) -> Status:
+    """Return the state of a home, with everything that wants a person's eye."""
+    layout, config = parts.layout, parts.config
+    stores = list(_stores(layout, config))
+    pending = [_pending(write, parts.now) for write in parts.branch.pending()]
+    conflicts = conflict_copies(layout)
+    head = parts.repository.head()
+    git = {
+        "head": head.commit,
+        "branch": head.branch.removeprefix("refs/heads/") if head.branch else None,
+        "pinned": parts.pinned,
+        "obstacle": parts.branch.obstacle(),
+        "hooks_not_run": commit_hooks(layout, parts.repository),
+    }
+    watch = watch_facts(layout, parts.now)
+    home = {
+        "id": config.home_id,
+        "agent": config.agent,
+        "path": str(layout.root),
+        "format": config.format,
+        "notes": parts.notes.total,
+    }
+    findings = [
+        *_git_findings(git),
+        *_turn_findings(parts.turns),
+        *_pending_findings(pending),
+        *_conflict_findings(conflicts),
+        *_file_findings(parts.notes, stores),
+        *_index_findings(parts.index),
+        *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
+        *(
+            Finding("watch", 0, f"watch: {reason}")
+            for reason in watch.get("reasons", ())
+            if watch.get("running")
+        ),
+    ]
+    return Status(home, git, parts.turns, pending, parts.index, watch, stores, conflicts, findings)
+
+
+def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
+    for name, path in STORES.items():
+        limit = config.memory[name].char_limit
+        store = read_store(layout.root, path)
+        if isinstance(store, Skipped):
+            yield {
+                "id": name,
+                "path": path,
+                "chars": None,
+                "limit": limit,
+                "percent": 0,
+                "problem": store.reason,
+            }
+        elif store is not None:
+            yield _store(name, path, store.chars, limit, len(store.entries))
+    for name, path in PROSE.items():
+        limit = config.memory[name].char_limit
+        prose = read_prose(layout.root, path)
+        if isinstance(prose, Skipped):
+            yield {
+                "id": name,
+                "path": path,
+                "chars": None,
+                "limit": limit,
+                "percent": 0,
+                "problem": prose.reason,
+            }
+        elif prose is not None:
+            yield _store(name, path, len(prose.text.rstrip("\n")), limit, None)
+
+
+def _store(name: str, path: str, chars: int, limit: int, entries: int | None) -> dict[str, Any]:
+    row = {"id": name, "path": path, "chars": chars, "limit": limit, "percent": chars * 100 // limit}
+    return row if entries is None else {**row, "entries": entries}
+
+
+def _pending(write: Any, now: float) -> dict[str, Any]:
+    return {
+        "id": write.id,
+        "path": write.changes[0].path if write.changes else None,
+        "operation": write.operation,
+        "turn": write.turn,
+        "reason": write.reason,
+        "age_seconds": round(max(now - write.since, 0.0), 1),
+    }
+
+
+def _git_findings(git: Mapping[str, Any]) -> Iterator[Finding]:
+    if git["obstacle"]:
+        yield Finding("git", 0, f"commits to your branch wait: {git['obstacle']}")
+    if git["hooks_not_run"]:
+        names = ", ".join(git["hooks_not_run"])
+        yield Finding("hooks", 0, f"the agent's commits do not run these hooks: {names}")
+
+
+def _turn_findings(turns: Mapping[str, Any]) -> Iterator[Finding]:
+    if turns["spooled"]:
+        yield Finding(
+            "spool", BUSY, f"{turns['spooled']} turns are acknowledged and not yet on the turn line"
+        )
+    for line in turns["ignored_lines"]:
+        yield Finding("line", 0, f"{line['id']} belongs to another home ({line['home']}) and is ignored")
+    for warning in turns.get("warnings", ()):
+        yield Finding("turns", 0, warning)
+    for bad in turns.get("bad_lines", ()):
+        yield Finding("ledger", CORRUPT, bad)
+
+
+def _pending_findings(pending: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for write in pending[:_LISTED]:
+        yield Finding(
+            "pending", BUSY, f"{write['path']} waits to be committed: {write['reason']}", path=write["path"]
+        )
+
+
+def _conflict_findings(conflicts: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for copy in conflicts[:_LISTED]:
+        hint = f"Take from {copy['copy']} what you want, delete it, and commit."
+        yield Finding(
+            "conflict", CONFLICT, f"{copy['path']} has a text that lost a merge", hint, copy["path"]
+        )
+
+
+def _file_findings(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    problems = notes.problems
+    for problem in problems[:_LISTED]:
+        where = f"{problem.path}:{problem.line}" if problem.line else problem.path
+        yield Finding("file", 0, f"{where}: {problem.reason}", path=problem.path)
+    if len(problems) > _LISTED:
+        yield Finding("file", 0, f"{len(problems) - _LISTED} more files with problems")
+    for store in stores:
+        if store.get("problem"):
+            yield Finding("file", 0, f"{store['path']}: {store['problem']}", path=store["path"])
+        elif store["percent"] >= FULL:
+            yield Finding("store", 0, f"{store['path']} is {store['percent']} % full", path=store["path"])
+
+
+def _index_findings(index: Mapping[str, Any]) -> Iterator[Finding]:
+    for reason in index.get("reasons", ()):
+        yield Finding("index", 0, f"index: {reason}")
+    for item in index.get("quarantined", ()):
+        yield Finding("index", 0, f"not indexed: {item}")

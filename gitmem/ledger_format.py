@@ -175,8 +175,9 @@ def _peel(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int, Line]]:
 def union_segments(versions: Iterable[bytes]) -> bytes:
     """Return the union of versions of one segment: every line of each, once, in a fixed order.
 
-    Commutative, associative and idempotent. Of two lines with one envelope the stub wins, else the one that
-    fits its digest. Where one version begins with all the others it is the result, byte for byte.
+    Commutative and idempotent for any bytes; associative too for versions whose lines stand in their order,
+    as all that gitmem writes do. Of two lines with one envelope the stub wins, else the one that fits its
+    digest. Where one version begins with all the others it is the result, byte for byte.
     """
     distinct = sorted(set(versions), key=len)
     if not distinct or all(distinct[-1].startswith(version) for version in distinct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -167,16 +167,30 @@ def _read_each(
             yield read
 
 
-def _with_own_id(note: Note, owners: dict[str, str], id_of: Callable[[str], str]) -> Note:
+def own_id(claimed: str, path: str, owners: Mapping[str, str], id_of: Callable[[str], str]) -> str:
+    """Return the id of a note: what it claims, unless a note before it claimed the same.
+
+    Args:
+        claimed: from its front matter, else derived.
+        path: of the note.
+        owners: path by id of the notes before it.
+        id_of: gives the derived id of a path.
+    """
+    if claimed not in owners:
+        return claimed
+    derived = id_of(path)
+    if derived not in owners:
+        return derived
+    return sha256(f"copy\0{claimed}\0{path}".encode("utf-8", "surrogatepass")).hexdigest()[:15]
+
+
+def _with_own_id(note: Note, owners: Mapping[str, str], id_of: Callable[[str], str]) -> Note:
     owner = owners.get(note.id)
     if owner is None:
         return note
     field = note.front.fields.get("id")
     problem = Problem(field.line if field else None, f"its id is that of {owner}; a copy needs its own")
-    derived = id_of(note.path)
-    if derived in owners:
-        derived = sha256(f"copy\0{note.id}\0{note.path}".encode("utf-8", "surrogatepass")).hexdigest()[:15]
-    return replace(note, id=derived, problems=(*note.problems, problem))
+    return replace(note, id=own_id(note.id, note.path, owners, id_of), problems=(*note.problems, problem))
 
 
 def _read_text(root: Path, path: str) -> tuple[bytes, str] | Skipped | None:

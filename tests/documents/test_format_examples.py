@@ -135,7 +135,7 @@ class TestLists:
             "more than 16 KiB": long_text.LIMIT == 16 * 1024,
             "first 2,000 characters": long_text.HEAD == 2000,
             "last 1,000 characters": long_text.TAIL == 1000,
-            "A segment of 64 KiB or more": ledger_format.SEGMENT_BYTES == 64 * 1024,
+            "after a segment of 64 KiB or\nmore": ledger_format.SEGMENT_BYTES == 64 * 1024,
             f"above `{ledger_format.LAST_CLOCK}`": True,
             "five minutes ahead": ledger_format.CLOCK_TOLERANCE == 300_000,
             "deeper than 64 levels": records.MAX_DEPTH == 64,

@@ -4,7 +4,7 @@
       UsageError (also ValueError)   fix the call                exit 2
         InvalidRecord, InvalidRef
       RefusedError                   change the content          exit 3
-        ThreatFound, ProtectedPath, WorkItemExists, WorkItemNotOpen
+        ThreatFound, ProtectedPath, AmbiguousMatch, WorkItemExists, WorkItemNotOpen
       NotFound                       look elsewhere              exit 4
         UnknownSource, Unavailable, UnknownWorkItem
       HomeError                      fix the directory           exit 10

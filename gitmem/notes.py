@@ -87,15 +87,14 @@ class Notes:
             AmbiguousMatch: several have that name.
             ProtectedPath: what is there is no note, for example a link.
         """
-        found = find_notes(self._root)
         if name.startswith("note:"):
             ref = parse_ref(name)
             if ref.home is None:
-                return self._by_id(ref.id, found)
+                return self._by_id(ref.id)
         elif "/" in name or name.lower().endswith(NOTE_SUFFIXES):
-            return self._by_path(name, found)
+            return self._by_path(name)
         elif _SHORT_ID.fullmatch(name):
-            return self._by_id(name, found, is_short=True)
+            return self._by_id(name, is_short=True)
         raise _unknown(name)
 
     def plan_add(
@@ -196,25 +195,30 @@ class Notes:
     def _lookup(self, found: Listing) -> Callable[[str], str]:
         return self._ids.lookup([file.path for file in found.files])
 
-    def _by_path(self, name: str, found: Listing) -> Note:
+    def _id_of(self, path: str) -> str:
+        return self._lookup(find_notes(self._root))(path)
+
+    def _by_path(self, name: str) -> Note:
         path = name if name.startswith(f"{NOTES}/") else f"{NOTES}/{name}"
         if not is_note_path(path):
             raise ProtectedPath(f"not a path of a note: {name[:200]!r}", path=name[:200])
-        note = self._read(path, found)
+        note = self._read(path)
         if note is not None:
             return note
         # A name typed on another keyboard may have another Unicode form or case.
-        twins = [file.path for file in found.files if fold_path(file.path) == fold_path(path)]
+        folded = fold_path(path)
+        twins = [file.path for file in find_notes(self._root).files if fold_path(file.path) == folded]
         if len(twins) > 1:
             raise _ambiguous(name, twins)
-        note = self._read(twins[0], found) if twins else None
+        note = self._read(twins[0]) if twins else None
         if note is None:
             raise _unknown(name)
         return note
 
-    def _by_id(self, note_id: str, found: Listing, *, is_short: bool = False) -> Note:
+    def _by_id(self, note_id: str, *, is_short: bool = False) -> Note:
+        found = find_notes(self._root)
         id_of = self._lookup(found)
-        note = self._claiming(note_id, found, id_of)
+        note = self._claiming(note_id, found, id_of) or self._deriving(note_id, found, id_of)
         if note is not None:
             return note
         notes = list_notes(self._root, id_of, found=found).notes
@@ -246,8 +250,14 @@ class Notes:
                     return note
         return None
 
-    def _read(self, path: str, found: Listing) -> Note | None:
-        read = read_note(self._root, path, self._lookup(found))
+    def _deriving(self, note_id: str, found: Listing, id_of: Callable[[str], str]) -> Note | None:
+        """Return the note whose id comes from its path and history."""
+        path = next((file.path for file in found.files if id_of(file.path) == note_id), None)
+        note = read_note(self._root, path, id_of) if path else None
+        return note if isinstance(note, Note) and note.front.id is None else None
+
+    def _read(self, path: str) -> Note | None:
+        read = read_note(self._root, path, self._id_of)
         if isinstance(read, Skipped):
             raise ProtectedPath(f"{path} is not read: {read.reason}", path=path, reason=read.reason)
         return read

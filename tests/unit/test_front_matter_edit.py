@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from gitmem.errors import RefusedError
 from gitmem.front_matter import read_front_matter
-from gitmem.front_matter_edit import add_tag, ensure_id, format_block, format_scalar, set_field
+from gitmem.front_matter_edit import (
+    add_tag,
+    ensure_id,
+    format_block,
+    format_scalar,
+    set_field,
+    set_tags,
+)
 from gitmem.note_tags import normalise_tags
 
 
@@ -133,6 +140,29 @@ def test_a_note_without_a_block_gets_one_above_its_text(text, after):
     """A byte order mark stays first; a rule is not taken for a block (OPEN-FM-04)."""
     assert ensure_id(text, "1a") == after
     assert read_front_matter(after).id == "1a"
+
+
+@pytest.mark.parametrize(
+    ("tags", "line"),
+    [
+        ("tags: [x] # mine", "tags: [a, b] # mine"),
+        ("tags: x, y", "tags: [a, b]"),
+        ("tags:", "tags: [a, b]"),
+        ("tags: {x: 1}", "tags: [a, b]"),
+        ("tags: # mine\n  - x\n  - y", "tags: [a, b] # mine"),
+    ],
+)
+def test_new_tags_take_the_place_of_the_old(tags, line):
+    """Given as a whole, they replace what was there, in whatever shape."""
+    assert set_tags(_note(f"z: 1\n{tags}\n# c\ny: 2"), ["A", "#b"]) == _note(f"z: 1\n{line}\n# c\ny: 2")
+
+
+def test_tags_that_are_there_already_change_nothing():
+    """Also when they are written in another shape."""
+    note = _note("tags: 'A, #b'")
+    assert set_tags(note, ["a", "B"]) == note
+    assert set_tags("body", []) == "body"
+    assert set_tags(note, []) == _note("tags: []")
 
 
 def test_an_id_that_is_there_stays():

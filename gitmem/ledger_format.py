@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Final
@@ -39,6 +40,7 @@ __all__ = [
     "Shown",
     "blob_path",
     "decode",
+    "decode_lines",
     "is_ahead",
     "next_clock",
     "parse_blob_path",
@@ -113,6 +115,13 @@ def read_records(content: bytes) -> Iterator[Record | BadLine]:
             yield decode(item)
         except LedgerCorrupt as error:
             yield BadLine(item.raw, number, error.message)
+
+
+def decode_lines(lines: Iterable[Line]) -> Iterator[Record]:
+    """Yield the records of lines; one whose middle cannot be read costs only itself and is passed over."""
+    for line in lines:
+        with suppress(LedgerCorrupt):
+            yield decode(line)
 
 
 def _number_lines(content: bytes) -> Iterator[tuple[int, Line | BadLine]]:

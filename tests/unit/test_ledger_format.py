@@ -16,6 +16,7 @@ from gitmem.ledger_format import (
     SegmentName,
     blob_path,
     decode,
+    decode_lines,
     is_ahead,
     next_clock,
     parse_blob_path,
@@ -173,6 +174,7 @@ class TestDecode:
 
         with pytest.raises(LedgerCorrupt):
             decode(hostile)
+        assert [record.id for record in decode_lines([first, hostile, last])] == [first.id, last.id]
         records = list(read_records(first.raw + b"\n" + hostile.raw + last.raw))
 
         assert [getattr(record, "id", None) for record in records] == [first.id, None, None, last.id]

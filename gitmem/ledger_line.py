@@ -221,9 +221,13 @@ def seal(
         heads = ",".join(f'"{head}"' for head in after)
         post += f',"object":"{event.object}","revision":{revision},"status":"{status}","after":[{heads}]'
     post += f',"digest":"{sha256(mid).hexdigest()}","prev":"{prev}"}}'
-    line = parse_line(pre + mid + post.encode())
+    return _checked(pre, mid, post.encode(), salt)
+
+
+def _checked(pre: bytes, mid: bytes, post: bytes, salt: str) -> Line:
+    line = parse_line(pre + mid + post)
     if isinstance(line, BadLine) or line.mid != mid or not _SALT.fullmatch(salt):
-        raise InvalidRecord(f"{event.kind} {event.id} does not make a ledger line", id=event.id)
+        raise InvalidRecord("an event does not make a ledger line", pre=pre.decode(), post=post.decode())
     return line
 
 

@@ -15,7 +15,8 @@ from gitmem.catalog import path_order
 
 #: A larger file is not read.
 MAX_FILE: Final = 8 * 1024 * 1024
-_MAX_DEPTH: Final = 32
+#: Deeper folders are not entered.
+MAX_DEPTH: Final = 32
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: O_NONBLOCK, because opening a pipe would wait for its other end.
 _OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -160,8 +161,8 @@ class _Walk:
 
     def enter(self, parent: int, name: str, path: str, depth: int) -> None:
         """List the folder `name` of an open folder."""
-        if depth > _MAX_DEPTH:
-            self._skip(path, f"deeper than {_MAX_DEPTH} folders")
+        if depth > MAX_DEPTH:
+            self._skip(path, f"deeper than {MAX_DEPTH} folders")
             return
         try:
             folder = os.open(name, _OPEN_FOLDER, dir_fd=parent)

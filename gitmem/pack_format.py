@@ -22,6 +22,7 @@ _REF_DELTA: Final = 7
 _INDEX_MAGIC: Final = b"\xfftOc\x00\x00\x00\x02"
 _HASH: Final = 20
 _LARGE: Final = 1 << 31
+_ROW: Final = struct.Struct(">20sLQ")
 #: A delta carries its base's id and a second header; below this it saves nothing.
 _SMALLEST_SAVING: Final = 40
 _LARGEST_COPY: Final = 0xFFFFFF
@@ -82,21 +83,23 @@ class PackAssembler:
 
     def __init__(self, count: int) -> None:
         self._digest = hashlib.sha1(usedforsecurity=False)
-        self._rows: list[tuple[bytes, int, int]] = []
+        #: Id, CRC-32 and offset of each entry, 32 bytes, by the first byte of the id.
+        self._rows = [bytearray() for _ in range(256)]
         self._offset = 0
         self.header = struct.pack(">4sLL", b"PACK", 2, count)
         self._take(self.header)
 
     def add(self, entry: PackEntry) -> bytes:
         """Note one entry and return the bytes to write for it."""
-        self._rows.append((bytes.fromhex(entry.id), entry.crc, self._offset))
+        raw_id = bytes.fromhex(entry.id)
+        self._rows[raw_id[0]] += _ROW.pack(raw_id, entry.crc, self._offset)
         self._take(entry.raw)
         return entry.raw
 
     def finish(self) -> tuple[bytes, bytes]:
         """Return the pack's trailer and the bytes of its index."""
         trailer = self._digest.digest()
-        return trailer, _index(sorted(self._rows), trailer)
+        return trailer, _index(self._rows, trailer)
 
     def _take(self, piece: bytes) -> None:
         self._digest.update(piece)
@@ -239,6 +242,26 @@ def parse_index(index: bytes, pack_size: int) -> list[IndexRow]:
     return [IndexRow(row[1], row[2], row[0], end) for row, end in zip(rows, ends, strict=True)]
 
 
+def ids_between(index: bytes, low: int, high: int) -> list[bytes]:
+    """Return the raw ids in a pack's index whose first byte is at least `low` and below `high`."""
+    start, end = (_count_below(index, byte) for byte in (low, high))
+    return [index[at : at + _HASH] for at in range(1032 + _HASH * start, 1032 + _HASH * end, _HASH)]
+
+
+def index_holds(index: bytes, raw_id: bytes) -> bool:
+    """Say whether a raw id stands in a pack's index."""
+    start, end = (1032 + _HASH * _count_below(index, byte) for byte in (raw_id[0], raw_id[0] + 1))
+    at = index.find(raw_id, start, end)
+    while at >= 0 and (at - start) % _HASH:
+        at = index.find(raw_id, at + 1, end)
+    return at >= 0
+
+
+def _count_below(index: bytes, byte: int) -> int:
+    # The fan-out table starts behind 8 bytes; entry N counts the ids whose first byte is at most N.
+    return int.from_bytes(index[4 + 4 * byte : 8 + 4 * byte], "big") if byte else 0
+
+
 def _entry(object_id: str, raw: bytes) -> PackEntry:
     return PackEntry(object_id, raw, zlib.crc32(raw))
 
@@ -296,31 +319,20 @@ def _inserts(content: bytes) -> bytes:
     return bytes(out)
 
 
-def _index(rows: list[tuple[bytes, int, int]], trailer: bytes) -> bytes:
-    counts = [0] * 256
-    for row in rows:
-        counts[row[0][0]] += 1
-    total, fanout = 0, []
-    for count in counts:
-        total += count
-        fanout.append(total)
-    small: list[int] = []
-    large: list[int] = []
-    for _, _, offset in rows:
-        small.append(offset if offset < _LARGE else _LARGE | len(large))
-        if offset >= _LARGE:
-            large.append(offset)
-    body = b"".join(
-        [
-            _INDEX_MAGIC,
-            struct.pack(">256L", *fanout),
-            *(row[0] for row in rows),
-            struct.pack(f">{len(rows)}L", *(row[1] for row in rows)),
-            struct.pack(f">{len(rows)}L", *small),
-            struct.pack(f">{len(large)}Q", *large),
-            trailer,
-        ]
-    )
+def _index(rows: Sequence[bytearray], trailer: bytes) -> bytes:
+    ids, crcs, offsets, large = bytearray(), bytearray(), bytearray(), bytearray()
+    fanout = []
+    for bucket in rows:
+        for raw_id, crc, offset in sorted(_ROW.iter_unpack(bucket)):
+            ids += raw_id
+            crcs += crc.to_bytes(4, "big")
+            if offset >= _LARGE:
+                offsets += (_LARGE | len(large) // 8).to_bytes(4, "big")
+                large += offset.to_bytes(8, "big")
+            else:
+                offsets += offset.to_bytes(4, "big")
+        fanout.append(len(ids) // _HASH)
+    body = b"".join([_INDEX_MAGIC, struct.pack(">256L", *fanout), ids, crcs, offsets, large, trailer])
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
 
 

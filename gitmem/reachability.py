@@ -1,9 +1,9 @@
-"""Whether one commit is reachable from another, without a walk through history that both share."""
+"""Walks through history: first parents, and whether one commit is reachable from another."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from gitmem.errors import ObjectMissing
@@ -40,6 +40,22 @@ def reaches(read_commit: Callable[[str], Commit], tip: str, ancestor: str) -> bo
                 return True
             walk.reach(parent, colour)
     return False
+
+
+def first_parents(read_commit: Callable[[str], Commit], tip: str) -> Iterator[Commit]:
+    """Yield a commit and its first parents, newest first, up to where one is not in the store.
+
+    Raises:
+        ObjectMissing: `tip` is not in the store.
+    """
+    commit = read_commit(tip)
+    yield commit
+    while commit.parents:
+        try:
+            commit = read_commit(commit.parents[0])
+        except ObjectMissing:
+            return
+        yield commit
 
 
 class _Walk:

@@ -129,7 +129,7 @@ class RefFiles:
             return found
 
     def _write(self, name: str, path: Path, *, old: str, new: str, message: str, who: str) -> None:
-        if old == ABSENT:
+        if not path.exists():
             self._share_folders(path)
         self._log(name, old=old, new=new, message=message, who=who)
         self._replace(path, new)

@@ -26,7 +26,7 @@ FLOORS = [
         text_merge branch_merge staging_area pack_format attributes git_refs git_config reachability""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock git_lock recent_objects shared_files
-        new_repository ref_files pack_files private_folder search_index memory_part changes templates/""",
+        new_repository ref_files pack_files pack_sources private_folder search_index memory_part changes templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered

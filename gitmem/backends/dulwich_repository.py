@@ -27,7 +27,7 @@ from gitmem.git_objects import parse_commit, parse_tree
 from gitmem.layout import Layout
 from gitmem.new_repository import init_repository
 from gitmem.pack_format import whole_entry
-from gitmem.reachability import reaches
+from gitmem.reachability import first_parents, reaches
 from gitmem.recent_objects import RecentObjects
 from gitmem.ref_files import RefFiles
 from gitmem.repository import Commit, GitObject, Head, ObjectKind, TreeEntry
@@ -173,15 +173,7 @@ class DulwichRepository:
 
     def walk_first_parents(self, commit_id: str) -> Iterator[Commit]:
         """Yield a commit and its first parents, newest first."""
-        commit = self.read_commit(commit_id)
-        while True:
-            yield commit
-            if not commit.parents:
-                return
-            try:
-                commit = self.read_commit(commit.parents[0])
-            except ObjectMissing:
-                return
+        return first_parents(self.read_commit, commit_id)
 
     def close(self) -> None:
         """Release files; the object stays usable and opens them again."""
@@ -273,14 +265,14 @@ class _Settings:
         self._own_stamps: dict[str, _Stamp] | None = None
         self._foreign: list[ConfigFile] = []
         self._foreign_until = float("-inf")
+        self._known: dict[str, str | None] = {}
 
     def get(self, key: str) -> str | None:
-        section, sub, name = split_key(key)
-        where = (section.encode(),) if sub is None else (section.encode(), sub.encode())
-        for file in self._files():
-            with suppress(KeyError):
-                return file[where][name.encode()].decode("utf-8", "replace")
-        return None
+        with self._lock:
+            files = self._files()
+            if key not in self._known:
+                self._known[key] = _find(files, key)
+            return self._known[key]
 
     def set(self, key: str, value: str | None) -> None:
         path = (self._layout.common_dir / "config").resolve()
@@ -296,13 +288,14 @@ class _Settings:
         return "sha1" if own is None else _unsupported(own)
 
     def _files(self) -> list[ConfigFile]:
-        with self._lock:
-            if self._own_stamps is None or self._own_stamps != _stamps(self._own_stamps):
-                self._read_own()
-            if time.monotonic() >= self._foreign_until:
-                self._foreign = self._read_foreign()
-                self._foreign_until = time.monotonic() + _FOREIGN_CONFIG_FOR
-            return [*self._own, *self._foreign]
+        if self._own_stamps is None or self._own_stamps != _stamps(self._own_stamps):
+            self._known.clear()
+            self._read_own()
+        if time.monotonic() >= self._foreign_until:
+            self._known.clear()
+            self._foreign = self._read_foreign()
+            self._foreign_until = time.monotonic() + _FOREIGN_CONFIG_FOR
+        return [*self._own, *self._foreign]
 
     def _read_own(self) -> None:
         stamps: dict[str, _Stamp] = {}
@@ -368,12 +361,19 @@ def _stamps(names: Iterable[str]) -> dict[str, _Stamp]:
 
 def _stamp(name: str) -> _Stamp:
     try:
-        status = Path(name).stat()
+        status = os.stat(name)  # noqa: PTH116 - several times a turn
     except OSError:
         return None
     if time.time_ns() - status.st_mtime_ns < _RACY_NS:
         return float("nan")  # equal to nothing
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _find(files: Sequence[ConfigFile], key: str) -> str | None:
+    section, sub, name = split_key(key)
+    where = (section.encode(),) if sub is None else (section.encode(), sub.encode())
+    found = (_value(file, where, name.encode()) for file in files)
+    return next((value for value in found if value is not None), None)
 
 
 def _unsupported(own: ConfigFile) -> str:

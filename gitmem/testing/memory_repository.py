@@ -13,7 +13,7 @@ from gitmem.errors import CorruptionError, HeadMoved, HomeError, ObjectMissing, 
 from gitmem.git_config import split_key
 from gitmem.git_objects import parse_commit, parse_tree
 from gitmem.git_refs import clash_with, is_ref_name
-from gitmem.reachability import reaches
+from gitmem.reachability import first_parents, reaches
 from gitmem.repository import ABSENT, Commit, GitObject, Head, ObjectKind, TreeEntry
 
 FaultPoint = Literal["before write_pack", "after write_pack", "before move_ref", "after move_ref"]
@@ -170,11 +170,7 @@ class MemoryRepository:
 
     def walk_first_parents(self, commit_id: str) -> Iterator[Commit]:
         """Yield a commit and its first parents, newest first."""
-        commit = self.read_commit(commit_id)
-        yield commit
-        while commit.parents and commit.parents[0] in self.objects:
-            commit = self.read_commit(commit.parents[0])
-            yield commit
+        return first_parents(self.read_commit, commit_id)
 
     def close(self) -> None:
         """Do nothing: there are no files."""

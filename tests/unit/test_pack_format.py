@@ -15,11 +15,14 @@ from fixtures import git, make_repo, run_git
 from gitmem.errors import CorruptionError
 from gitmem.git_objects import make_object
 from gitmem.pack_format import (
+    PackAssembler,
     PackEntry,
     build_pack,
     common_end,
     common_start,
     delta_entry,
+    ids_between,
+    index_holds,
     inflate,
     parse_entry,
     parse_index,
@@ -163,6 +166,30 @@ def test_an_index_lists_what_the_pack_holds() -> None:
     assert [pack.content[row.offset : row.end] for row in rows] == [entry.raw for entry in entries]
     assert [row.crc for row in rows] == [entry.crc for entry in entries]
     assert pack.checksum == hashlib.sha1(pack.content[:-20]).hexdigest()
+
+
+def test_ids_are_found_in_an_index_by_range() -> None:
+    """Ranges of the first byte tile the index, and only what stands in it is held."""
+    _, entries = versions()
+    index = build_pack(entries).index
+    ids = sorted(bytes.fromhex(entry.id) for entry in entries)
+    assert [found for low in range(0, 256, 16) for found in ids_between(index, low, low + 16)] == ids
+    assert ids_between(index, 0, 256) == ids
+    assert all(index_holds(index, raw_id) for raw_id in ids)
+    assert not index_holds(index, ids[0][:19] + bytes([ids[0][19] ^ 1]))
+    assert not any(index_holds(index, bytes([byte]) * 20) for byte in (0, 255))
+
+
+def test_offsets_beyond_two_gigabytes_are_written() -> None:
+    """A pack of very large texts has a table of long offsets, which git writes and reads too."""
+    _, entries = versions()
+    assembler = PackAssembler(2)
+    assembler.add(entries[0])
+    assembler._offset += 3 << 30
+    assembler.add(entries[1])
+    _, index = assembler.finish()
+    rows = parse_index(index, assembler._offset + 20)
+    assert [row.offset for row in rows] == [12, 12 + len(entries[0].raw) + (3 << 30)]
 
 
 def test_an_empty_pack_is_a_pack(tmp_path: Path) -> None:

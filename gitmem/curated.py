@@ -184,23 +184,6 @@ def own_id(claimed: str, path: str, owners: Mapping[str, str], id_of: Callable[[
     return sha256(f"copy\0{claimed}\0{path}".encode("utf-8", "surrogatepass")).hexdigest()[:15]
 
 
-def own_id(claimed: str, path: str, taken: Container[str], id_of: Callable[[str], str]) -> str:
-    """Return the id of a note: the one it claims, unless a note listed before it has that one.
-
-    Args:
-        claimed: from its front matter, or derived.
-        path: where the note is.
-        taken: the ids of all notes listed before it.
-        id_of: gives a path's derived id.
-    """
-    if claimed not in taken:
-        return claimed
-    derived = id_of(path)
-    if derived not in taken:
-        return derived
-    return sha256(f"copy\0{claimed}\0{path}".encode("utf-8", "surrogatepass")).hexdigest()[:15]
-
-
 def _with_own_id(note: Note, owners: Mapping[str, str], id_of: Callable[[str], str]) -> Note:
     note_id = own_id(note.id, note.path, owners, id_of)
     if note_id == note.id:

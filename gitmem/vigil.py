@@ -20,14 +20,21 @@ from gitmem.errors import ConflictError, GitmemError
 from gitmem.layout import CONFIG_FILE, NOTES, Layout
 from gitmem.tree_sight import TreeSight
 from gitmem.watch_parts import CatchUpReport, Clock, Pace, WatchParts
-from gitmem.watch_state import Phase, WatchState, watch_lock_file, write_state
+from gitmem.watch_state import Phase, WatchState, lasting_reasons, watch_lock_file, write_state
 
 
 class Vigil:
     """The watching of one home, from its opening until it is stopped or replaced."""
 
     def __init__(
-        self, parts: WatchParts, pace: Pace, clock: Clock, started: float, stopping: Callable[[], bool]
+        self,
+        parts: WatchParts,
+        pace: Pace,
+        clock: Clock,
+        *,
+        started: float,
+        stopping: Callable[[], bool],
+        tell: Callable[[str], object],
     ) -> None:
         self._parts = parts
         self._layout = parts.layout
@@ -35,15 +42,18 @@ class Vigil:
         self._clock = clock
         self._now = clock.monotonic
         self._stopping = stopping
+        self._tell = tell
         self._home = _HomeIdentity(parts.layout)
         self._sight = TreeSight(parts.layout)
-        self._state = WatchState(os.getpid(), started, clock.wall())
-        self._told: WatchState | None = None
+        self.state = WatchState(os.getpid(), started, clock.wall())
+        self._written: WatchState | None = None
+        self._complaints: list[str] = []
         self._due = Hints()
         self._held_since: float | None = None
         self._away_since: float | None = None
         self._reconcile_at = self._heartbeat_at = -math.inf
         self._retry_at, self._retries = math.inf, 0
+        self._stalls = 0
         self._next_catalog = -math.inf
         self._is_catalog_due = False
         self._spool, self._settle, self._index, self._catalog = (
@@ -92,7 +102,7 @@ class Vigil:
         for duty in self._duties:
             if duty.error is not None:
                 raise duty.error
-        return self._state
+        return self.state
 
     def _round(self) -> None:
         if self._now() >= self._reconcile_at:
@@ -139,10 +149,10 @@ class Vigil:
         base = self._pace.poll if self._parts.changes.degraded() else self._pace.reconcile
         now = self._now()
         self._reconcile_at = now + max(base, min(cost / self._pace.share, self._pace.longest))
-        self._state = replace(self._state, reconciled=self._clock.wall())
+        self.state = replace(self.state, reconciled=self._clock.wall())
         self._after_operation()
         if now >= self._retry_at:
-            self._want(Hints(doubt=f"{self._state.quarantined} items could not be indexed"))
+            self._want(Hints(doubt=f"{self.state.quarantined} items could not be indexed"))
             self._retry_at = math.inf
         self._spool.ask(now)
         self._settle.ask(now)
@@ -164,9 +174,10 @@ class Vigil:
             self._due |= hints
             raise
         self._count(report)
+        self._stalls = 0 if report.indexed or not report.pending else self._stalls + 1
         if report.pending:
             self._due |= hints
-            self._index.ask(self._now() + (0.0 if report.indexed else self._pace.patience.first))
+            self._index.ask(self._now() + (self._pace.patience.after(self._stalls) if self._stalls else 0.0))
 
     def _released(self) -> Hints:
         """Return what may be indexed now; files wait while Git is at work, within bounds, and turns never."""
@@ -181,14 +192,14 @@ class Vigil:
         if now - self._held_since < self._pace.operation:
             self._index.ask(now + self._pace.recheck)
             return Hints(turns=self._due.turns)
-        self._state = replace(self._state, provisional=operation)
+        self.state = replace(self.state, provisional=operation)
         return due
 
     def _after_operation(self) -> None:
         """When an operation of Git ended during which files were indexed, look at them once more."""
-        if self._state.provisional and self._operation() is None:
-            self._want(Hints(doubt=f"over: {self._state.provisional}"))
-            self._state = replace(self._state, provisional=None)
+        if self.state.provisional and self._operation() is None:
+            self._want(Hints(doubt=f"over: {self.state.provisional}"))
+            self.state = replace(self.state, provisional=None)
 
     def _operation(self) -> str | None:
         return self._parts.operation() or _fresh_index_lock(
@@ -197,15 +208,15 @@ class Vigil:
 
     def _count(self, report: CatchUpReport) -> None:
         quarantined = len(report.quarantined)
-        if quarantined != self._state.quarantined:
+        if quarantined != self.state.quarantined:
             self._retries = 0
         if not quarantined:
             self._retry_at = math.inf
         elif self._retry_at == math.inf:
             self._retry_at = self._now() + self._pace.retry * 2.0 ** min(self._retries, 4)
             self._retries += 1
-        self._state = replace(
-            self._state, rounds=self._state.rounds + 1, pending=report.pending, quarantined=quarantined
+        self.state = replace(
+            self.state, rounds=self.state.rounds + 1, pending=report.pending, quarantined=quarantined
         )
 
     def _render(self) -> None:
@@ -238,21 +249,31 @@ class Vigil:
     def _report(self, phase: Phase | None = None) -> None:
         """Write the watch file, if it would say something new or a sign of life is due."""
         degraded = self._parts.changes.degraded()
-        self._state = replace(
-            self._state,
+        self.state = replace(
+            self.state,
             phase=phase or self._phase(),
             mode="polling" if degraded else "native",
             degraded=degraded,
             alive=self._parts.changes.alive(),
             failing=tuple(_describe(duty) for duty in self._duties if duty.failures >= NAMED_AFTER),
         )
-        if self._state == self._told and self._now() < self._heartbeat_at:
+        if self.state == self._written and self._now() < self._heartbeat_at:
             return
         self._heartbeat_at = self._now() + self._pace.heartbeat
-        self._state = self._told = replace(self._state, heartbeat=self._clock.wall())
+        self.state = self._written = replace(self.state, heartbeat=self._clock.wall())
         with suppress(OSError):  # a full disk; the next heartbeat tries again
             if self._layout.git_dir.is_dir():
-                write_state(self._layout, self._state)
+                write_state(self._layout, self.state)
+        self._complain()
+
+    def _complain(self) -> None:
+        complaints = lasting_reasons(self.state)
+        for reason in complaints:
+            if reason not in self._complaints:
+                self._tell(reason)
+        if self._complaints and not complaints:
+            self._tell("all is well again")
+        self._complaints = complaints
 
     def _may_come_back(self) -> bool:
         if self._away_since is None:

@@ -22,34 +22,44 @@ class Watcher:
     Args:
         open_parts: opens the home; called again when another repository stands in its place.
         pace: how often and how long.
+        tell: is given a sentence whenever something begins to be wrong, or is right again.
         clock: for tests.
     """
 
     def __init__(
-        self, open_parts: Callable[[], WatchParts], *, pace: Pace | None = None, clock: Clock | None = None
+        self,
+        open_parts: Callable[[], WatchParts],
+        *,
+        pace: Pace | None = None,
+        tell: Callable[[str], object] = lambda _: None,
+        clock: Clock | None = None,
     ) -> None:
         self._open_parts = open_parts
         self._pace = pace or Pace()
         self._clock = clock or Clock()
+        self._tell = tell
         self._started = self._clock.wall()
         self._stopping = False
         self._changes: Changes | None = None
         self._tokens: SimpleQueue[None] = SimpleQueue()
 
-    def run(self) -> None:
-        """Watch until `stop`.
+    def run(self) -> WatchState:
+        """Watch until `stop`; return the last word.
 
         Raises:
             HomeLocked: another watcher watches this work tree.
             NotAHome: there is no home, or it was removed and did not come back.
         """
-        parts: WatchParts | None = self._open_parts()
-        while parts is not None:
+        parts = self._open_parts()
+        while True:
             with self._serving(parts) as vigil:
                 self._changes = parts.changes
                 parts.changes.start()
                 replaced = vigil.run()
-            parts = self._reopen() if replaced else None
+            again = self._reopen() if replaced else None
+            if again is None:
+                return vigil.state
+            parts = again
 
     def once(self) -> WatchState:
         """Bring everything up to date and return.
@@ -74,9 +84,17 @@ class Watcher:
             stack.callback(_quietly, parts.close)
             stack.enter_context(watch_lock(parts.layout))
             stack.callback(parts.changes.stop)
-            yield Vigil(parts, self._pace, self._clock, self._started, lambda: self._stopping)
+            yield Vigil(
+                parts,
+                self._pace,
+                self._clock,
+                started=self._started,
+                stopping=lambda: self._stopping,
+                tell=self._tell,
+            )
 
     def _reopen(self) -> WatchParts | None:
+        self._tell("the home was removed or replaced")
         deadline = self._clock.monotonic() + self._pace.reopen
         for attempt in range(1, 1_000_000):
             if self._stopping:
@@ -92,6 +110,19 @@ class Watcher:
     def _sleep(self, seconds: float) -> None:
         with suppress(Empty):
             self._tokens.get(timeout=max(seconds, 0.0))
+
+
+def watch_until_signal(watcher: Watcher, *, once: bool = False) -> WatchState:
+    """Let a watcher run, or do one pass, as a program of its own.
+
+    Raises:
+        KeyboardInterrupt: it was stopped by Ctrl-C; it came to its end all the same.
+    """
+    with stop_on_signals(watcher.stop) as came:
+        state = watcher.once() if once else watcher.run()
+    if signal.SIGINT in came:
+        raise KeyboardInterrupt
+    return state
 
 
 @contextmanager

@@ -154,19 +154,24 @@ def _read_state(layout: Layout) -> WatchState | None:
         return None
 
 
+def lasting_reasons(state: WatchState) -> list[str]:
+    """Return what a living watcher has to complain of, apart from work that it is just doing."""
+    reasons = [state.degraded] if state.degraded else []
+    if not state.alive:
+        reasons.append("notifications do not come")
+    if state.provisional:
+        reasons.append(f"provisional: {state.provisional}")
+    return reasons + [f"{row.get('duty')}: {row.get('error')}" for row in state.failing]
+
+
 def _reasons(running: bool, state: WatchState | None, now: float) -> list[str]:
     if not running:
         return ["not running"]
     if state is None:
         return ["starting"]
-    reasons = [state.degraded] if state.degraded else []
+    reasons = lasting_reasons(state)
     if now - state.heartbeat > STUCK_AFTER:
         reasons.append(f"no sign of life for {now - state.heartbeat:.0f} s")
-    if not state.alive:
-        reasons.append("notifications do not come")
     if state.phase != "watching":
         reasons.append(state.phase.replace("_", " "))
-    if state.provisional:
-        reasons.append(f"provisional: {state.provisional}")
-    reasons += [f"{row.get('duty')}: {row.get('error')}" for row in state.failing]
     return reasons

@@ -20,7 +20,7 @@ from gitmem.duty import Patience
 from gitmem.errors import HomeLocked, NotAHome
 from gitmem.layout import Layout, find_layout
 from gitmem.testing.scripted_changes import ScriptedChanges
-from gitmem.watch import Watcher, stop_on_signals
+from gitmem.watch import Watcher, stop_on_signals, watch_until_signal
 from gitmem.watch_parts import Clock, Pace, WatchParts
 from gitmem.watch_state import watch_facts, watch_lock
 
@@ -52,8 +52,12 @@ class Desk:
         self.catalog = "catalog"
         self.rendered = self.settled = self.spooled = self.opened = self.closed = 0
         self.operation: str | None = None
+        self.told: list[str] = []
         self.watcher = Watcher(
-            self.open, pace=PACE, clock=Clock(lambda: self.seconds, self.wall, self.cpu_time)
+            self.open,
+            pace=PACE,
+            tell=self.told.append,
+            clock=Clock(lambda: self.seconds, self.wall, self.cpu_time),
         )
         self.watcher._sleep = lambda seconds: self.advance(max(seconds, 0.001))  # type: ignore[method-assign]
 
@@ -265,9 +269,10 @@ class TestFailures:
         assert set(desk.rounds) == {Hints(turns=True, doubt="start")}
         assert desk.layout.catalog.exists()
         assert facts[0]["failing"][0]["duty"] == "index"
-        assert "no space in the index" in facts[0]["reasons"][-1]
+        assert facts[0]["reasons"][0] == "index: RuntimeError: no space in the index"
         assert facts[0]["phase"] == "reconciling"
         assert facts[1]["failing"] == []
+        assert desk.told == ["index: RuntimeError: no space in the index", "all is well again"]
         assert facts[1]["reasons"] == []
 
     def test_a_busy_index_writer_is_waited_for(self, desk: Desk) -> None:
@@ -411,6 +416,7 @@ class TestTheHomeItself:
         rounds = desk.run(replace_home, *desk.pass_time(1), desk.save("notes/b.md"), hint("notes/b.md"))
         assert rounds == [Hints(turns=True, doubt="start"), hint("notes/b.md")]
         assert (desk.opened, desk.closed, desk.changes.starts) == (2, 2, 2)
+        assert desk.told == ["the home was removed or replaced"]
         assert desk.layout.watch_file.exists()
 
     def test_a_removed_home_is_not_brought_back(self, desk: Desk) -> None:
@@ -477,6 +483,25 @@ class TestStopping:
                 os.kill(os.getpid(), signal.SIGINT)
         assert stops == [True, True]
         assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+
+    @pytest.mark.parametrize("once", [True, False])
+    def test_a_program_ends_as_it_was_asked_to(self, desk: Desk, once: bool) -> None:
+        """SIGTERM is an ordinary end; Ctrl-C is told to the caller, after a clean end too."""
+
+        def act(number: int) -> Callable[[Hints], Report]:
+            def catch_up(hints: Hints) -> Report:
+                os.kill(os.getpid(), number)
+                return Report()
+
+            return catch_up
+
+        desk.catch_up = act(signal.SIGTERM)  # type: ignore[method-assign]
+        assert watch_until_signal(desk.watcher, once=once).phase == "stopped"
+        other = Desk(desk.root.parent / "other")
+        other.catch_up = act(signal.SIGINT)  # type: ignore[method-assign]
+        with pytest.raises(KeyboardInterrupt):
+            watch_until_signal(other.watcher, once=once)
+        assert (other.state()["phase"], other.closed) == ("stopped", 1)
 
 
 class TestOnce:

@@ -98,7 +98,7 @@ def test_a_stuck_watcher_is_not_healthy(layout: Layout) -> None:
     with watch_lock(layout):
         write_state(layout, WatchState(1, NOW - 999, NOW - 400, alive=False, degraded="polling, x"))
         reasons = watch_facts(layout, NOW)["reasons"]
-    assert reasons == ["polling, x", "no sign of life for 400 s", "notifications do not come", "starting"]
+    assert reasons == ["polling, x", "notifications do not come", "no sign of life for 400 s", "starting"]
 
 
 def test_there_is_one_watcher(layout: Layout) -> None:

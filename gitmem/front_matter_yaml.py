@@ -35,6 +35,7 @@ _MAX_DEPTH: Final = 16
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
 #: YAML 1.1 breaks lines at these, editors and Git do not.
 _ODD_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _PREFIX: Final = "tag:yaml.org,2002:"
 _ORDINARY_TAGS: Final = frozenset({None, "!", f"{_PREFIX}str", f"{_PREFIX}seq", f"{_PREFIX}map"})
@@ -231,6 +232,9 @@ def _scalar(source: str, event: ScalarEvent) -> Node:
     end = _index(event.end_mark)
     if event.style in {"|", ">"}:
         end = start.index + len(source[start.index : end].rstrip())
+    if _SURROGATE.search(event.value):
+        # libyaml refuses such an escape itself; PyYAML's own parser makes a text that no file can hold.
+        raise UnreadableBlock(start.index, "half of a surrogate pair")
     is_plain = not event.style
     is_null = is_plain and event.tag is None and event.value in _NULLS
     text = None if is_null else str(event.value)

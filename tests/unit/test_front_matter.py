@@ -6,9 +6,11 @@ import json
 import time
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gitmem import front_matter_yaml
 from gitmem.authored_text import decode_text
 from gitmem.front_matter import is_usable_id, read_front_matter
 from gitmem.note_tags import normalise_tags
@@ -425,3 +427,23 @@ def test_no_bytes_raise(content):
     text = decode_text(b"---\n" + content + b"\n---\n")
     if isinstance(text, str):
         make_note("notes/x.md", text, "0")
+
+
+@pytest.mark.parametrize("loader", [yaml.BaseLoader, front_matter_yaml._LOADER])
+@pytest.mark.parametrize(
+    "block",
+    [
+        "title: é # c\ntags:\n  - a\n\n# c\nx: |\n  b\n\ny: [a, 'b']\nz:",
+        'title: "\\ud800"',
+        "a: &x b",
+        "a: [",
+        "a: b: c",
+    ],
+)
+def test_a_python_without_libyaml_reads_the_same(monkeypatch, loader, block):
+    """PyYAML can be built without it; places and refusals do not depend on that."""
+    expected = read_front_matter(_note(block))
+    monkeypatch.setattr(front_matter_yaml, "_LOADER", loader)
+    found = read_front_matter(_note(block))
+    assert found.fields == expected.fields
+    assert [problem.line for problem in found.problems] == [problem.line for problem in expected.problems]

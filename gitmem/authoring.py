@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from gitmem.branch_changes import PathChange, WriteOutcome
-from gitmem.git_objects import hash_object
 from gitmem.json_view import JsonView
+from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
-from gitmem.records import Event, mint_id
+from gitmem.records import mint_id
 from gitmem.scanner import redact_secrets
 from gitmem.subjects import KIND, REASON, SESSION, SOURCE, TURN, format_message
-from gitmem.times import format_time
-from gitmem.turn import Turn, TurnRecorder
+from gitmem.turn import Turn
 
 Author = Literal["agent", "operator"]
 
@@ -37,6 +36,11 @@ class Provenance:
     source: str | None = None
     reason: str | None = None
 
+    @property
+    def open_turn(self) -> Turn | None:
+        """The open turn that the change belongs to, if there is one."""
+        return self.turn if isinstance(self.turn, Turn) else None
+
 
 @dataclass(frozen=True, slots=True)
 class WriteReply(JsonView):
@@ -47,17 +51,16 @@ class WriteReply(JsonView):
         source_ref: the address of what was changed.
         unchanged: it was so already, and nothing was committed.
         conflicts: copies of texts that lost a merge on the way.
-        record: the address of the ledger's record of the change.
+        redactions: rules by which secrets were replaced.
     """
 
     committed: str | None
     reason: str | None
-    source_ref: str
+    source_ref: str | None
     path: str
     on_disk: bool = True
     unchanged: bool = False
     conflicts: Sequence[str] = ()
-    record: str | None = None
     redactions: Sequence[str] = ()
 
 
@@ -66,26 +69,18 @@ class Authoring:
 
     Args:
         branch: takes the commits.
-        recorder: takes the records.
+        records: takes the records.
         agent: the agent's `Name <mail>`.
         operator: returns the operator's.
-        now: the wall clock, seconds since 1970.
     """
 
     def __init__(
-        self,
-        branch: OperatorBranch,
-        recorder: TurnRecorder,
-        *,
-        agent: str,
-        operator: Callable[[], str],
-        now: Callable[[], float],
+        self, branch: OperatorBranch, records: MemoryRecords, *, agent: str, operator: Callable[[], str]
     ) -> None:
         self._branch = branch
-        self._recorder = recorder
+        self._records = records
         self._agent = agent
         self._operator = operator
-        self._now = now
 
     def write(
         self,
@@ -94,7 +89,7 @@ class Authoring:
         kind: str,
         action: str,
         subject: str,
-        source_ref: str,
+        source_ref: str | None,
         by: Provenance,
     ) -> WriteReply:
         """Change files of the operator's branch.
@@ -108,81 +103,43 @@ class Authoring:
             by: who, and why.
         """
         clean, rules = _without_secrets(changes)
-        event = self._event(clean, kind, action, by) if by.author == "agent" else None
-        turn_id = self._turn_id(by, event)
-        message = format_message(subject, self._trailers(kind, turn_id, by))
-        author = self._agent if by.author == "agent" else self._operator()
-        record = None if event is None else lambda: self._tell(event, turn_id, by)
-        outcome = self._branch.write(
-            clean, message=message, author=author, operation=f"{kind} {action}", turn=turn_id, record=record
-        )
-        return self._reply(outcome, clean, source_ref, event, rules)
+        own = by.open_turn.id if by.open_turn else mint_id("turn") if by.author == "agent" else None
+        cause = by.turn if isinstance(by.turn, str) else own
+        with self._records.within(by.open_turn):
+            outcome = self._branch.write(
+                clean,
+                message=format_message(subject, _trailers(kind, cause, by)),
+                author=self._agent if by.author == "agent" else self._operator(),
+                operation=f"{kind} {action}",
+                turn=own,
+            )
+        return _reply(outcome, clean, source_ref, rules)
 
-    def _event(self, changes: Sequence[PathChange], kind: str, action: str, by: Provenance) -> Event:
-        files = [
-            {
-                "path": c.path,
-                "before": c.base,
-                "after": None if c.result is None else hash_object("blob", c.result),
-            }
-            for c in changes
-        ]
-        body: dict[str, Any] = {"target": kind, "action": action, "files": files}
-        body |= {name: text for name, text in (("reason", by.reason), ("source", by.source)) if text}
-        if isinstance(by.turn, str):
-            body["cause"] = by.turn
-        return Event(mint_id("memory"), "memory", format_time(self._now()), body, session=self._session(by))
 
-    def _turn_id(self, by: Provenance, event: Event | None) -> str | None:
-        if isinstance(by.turn, Turn):
-            return by.turn.id
-        return by.turn if event is None or by.turn is not None else mint_id("turn")
+def _trailers(kind: str, turn_id: str | None, by: Provenance) -> list[tuple[str, str | None]]:
+    session = by.session or (by.open_turn.session if by.open_turn else None)
+    return [(KIND, kind), (TURN, turn_id), (SESSION, session), (SOURCE, by.source), (REASON, by.reason)]
 
-    def _trailers(self, kind: str, turn_id: str | None, by: Provenance) -> list[tuple[str, str | None]]:
-        session = self._session(by)
-        return [(KIND, kind), (TURN, turn_id), (SESSION, session), (SOURCE, by.source), (REASON, by.reason)]
 
-    def _session(self, by: Provenance) -> str | None:
-        if by.session is None and isinstance(by.turn, Turn):
-            return by.turn.session
-        return by.session
-
-    def _tell(self, event: Event, turn_id: str | None, by: Provenance) -> None:
-        """Put the record of the change into the spool, from where nothing loses it."""
-        if isinstance(by.turn, Turn):
-            by.turn.tell(event)
-            return
-        own = turn_id if by.turn is None else None
-        turn = self._recorder.open(session=by.session, turn_id=own)
-        turn.tell(event)
-        turn.spool_only()
-
-    def _reply(
-        self,
-        outcome: WriteOutcome,
-        changes: Sequence[PathChange],
-        source_ref: str,
-        event: Event | None,
-        rules: Sequence[str],
-    ) -> WriteReply:
-        if event is not None:
-            self._recorder.commit_waiting()
-        kept = [change.path for change in changes if change.result is not None]
-        return WriteReply(
-            committed=outcome.committed,
-            reason=outcome.reason,
-            source_ref=source_ref,
-            path=(kept or [changes[0].path])[0],
-            on_disk=outcome.on_disk,
-            unchanged=outcome.unchanged,
-            conflicts=outcome.conflicts,
-            record=None if event is None or outcome.unchanged else f"memory:{event.id}",
-            redactions=rules,
-        )
+def _reply(
+    outcome: WriteOutcome, changes: Sequence[PathChange], source_ref: str | None, rules: Sequence[str]
+) -> WriteReply:
+    kept = [change.path for change in changes if change.result is not None]
+    return WriteReply(
+        committed=outcome.committed,
+        reason=outcome.reason,
+        source_ref=source_ref,
+        path=(kept or [changes[0].path])[0],
+        on_disk=outcome.on_disk,
+        unchanged=outcome.unchanged,
+        conflicts=outcome.conflicts,
+        redactions=rules,
+    )
 
 
 def _without_secrets(changes: Sequence[PathChange]) -> tuple[list[PathChange], list[str]]:
-    clean, rules = [], []
+    clean: list[PathChange] = []
+    rules: list[str] = []
     for change in changes:
         result = change.result
         if result is not None:

@@ -6,12 +6,13 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final, Literal
 
 from gitmem.errors import GitmemError, UsageError
 from gitmem.identity import is_agent
 from gitmem.ledger import Ledger, spooled_records
-from gitmem.ledger_format import Line, decode
+from gitmem.ledger_format import decode_lines
 from gitmem.records import Record
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import KIND, REASON, SESSION, TURN, parse_trailers
@@ -130,18 +131,10 @@ class History:
         """Yield every turn, newest first; those still in the spool before the rest."""
         for spooled in reversed(self._ledger.spooled()):
             yield _turn_entry(list(spooled_records(spooled)), spooled.turn, self._agent)
-        waiting: list[Line] = []
-        for line in self._ledger.lines_newest_first():
-            if waiting and line.turn != waiting[0].turn:
-                yield self._from_lines(waiting)
-                waiting = []
-            waiting.append(line)
-        if waiting:
-            yield self._from_lines(waiting)
-
-    def _from_lines(self, lines: Sequence[Line]) -> Entry:
-        records = [decode(line) for line in reversed(lines)]
-        return _turn_entry(records, lines[0].turn, self._agent)
+        for turn, lines in groupby(self._ledger.lines_newest_first(), key=lambda line: line.turn):
+            records = list(decode_lines(reversed(list(lines))))
+            if records:
+                yield _turn_entry(records, turn, self._agent)
 
     def _turns(self, query: LogQuery) -> Iterator[Entry]:
         entries: Iterable[Entry] = self.turns()

@@ -12,7 +12,14 @@ from typing import Any, Final
 from gitmem.errors import NotFound
 from gitmem.forgotten import Receipts, close_segment, read_receipts
 from gitmem.layout import Layout
-from gitmem.ledger_format import Line, blob_path, decode, parse_segment_path, split_segment, union_segments
+from gitmem.ledger_format import (
+    Line,
+    blob_path,
+    decode_lines,
+    parse_segment_path,
+    split_segment,
+    union_segments,
+)
 from gitmem.lines import Lines
 from gitmem.long_text import join_long, needs_blob
 from gitmem.records import Event, Record
@@ -112,7 +119,8 @@ class Ledger:
             if wanted in self._union(segment.blobs):
                 found = [line for line in self.segment_lines(segment) if line.id == record_id]
                 if found:
-                    return decode(max(found, key=lambda line: line.clock))
+                    found.sort(key=lambda line: line.clock, reverse=True)
+                    return next(decode_lines(found), None)
         return next((r for turn in self.spooled() for r in spooled_records(turn) if r.id == record_id), None)
 
     def find_turn(self, turn_id: str) -> list[Record]:
@@ -127,16 +135,15 @@ class Ledger:
         ]
         if found:
             found.sort(key=lambda line: (line.clock, line.writer, line.seq, line.envelope_hash))
-            return [decode(line) for line in found]
+            return list(decode_lines(found))
         return [r for turn in self.spooled() if turn.turn == turn_id for r in spooled_records(turn)]
 
     def find_all(self, needle: bytes) -> Iterator[Record]:
         """Yield the records of every line that contains `needle`, newest segment first."""
         for segment in sorted(self.segments().values(), key=lambda s: (-s.number, s.writer)):
             if needle in self._union(segment.blobs):
-                yield from (
-                    decode(line) for line in reversed(self.segment_lines(segment)) if needle in line.raw
-                )
+                lines = reversed(self.segment_lines(segment))
+                yield from decode_lines(line for line in lines if needle in line.raw)
 
     def full_body(self, record: Record) -> Mapping[str, Any]:
         """Return a record's body with the texts that were moved to its blob put back.

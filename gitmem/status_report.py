@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.config import HomeConfig
-from gitmem.curated import PROSE, STORES, read_prose, read_store
+from gitmem.curated import PROSE, STORES, NoteList, read_prose, read_store
 from gitmem.git_state import commit_hooks
 from gitmem.layout import Layout
-from gitmem.notes import NoteList
 from gitmem.operator_branch import OperatorBranch
 from gitmem.repository import Repository
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies

@@ -1,0 +1,94 @@
+"""The ledger's record of each change that the agent made to the operator's branch, written exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gitmem.branch_changes import PendingWrite
+from gitmem.git_objects import hash_object
+from gitmem.identity import is_agent
+from gitmem.ledger import Ledger
+from gitmem.records import Event, derive_id
+from gitmem.subjects import KIND, REASON, SESSION, SOURCE, TURN, parse_trailers
+from gitmem.times import format_time
+from gitmem.turn import Turn, TurnRecorder
+
+
+class MemoryRecords:
+    """Puts `memory` records into the spool.
+
+    Args:
+        recorder: opens turns.
+        ledger: knows what is recorded already.
+        home_id: only the agent's changes are recorded; an operator's commit speaks for itself.
+    """
+
+    def __init__(self, recorder: TurnRecorder, ledger: Ledger, home_id: str) -> None:
+        self._recorder = recorder
+        self._ledger = ledger
+        self._home_id = home_id
+        self._open: dict[str, Turn] = {}
+        self._told: set[str] = set()
+
+    @contextmanager
+    def within(self, turn: Turn | None) -> Iterator[None]:
+        """Record what is written meanwhile in `turn`, if one is given."""
+        if turn is None:
+            yield
+            return
+        self._open[turn.id] = turn
+        try:
+            yield
+        finally:
+            del self._open[turn.id]
+
+    def record(self, write: PendingWrite) -> None:
+        """Make the record of a write durable in the spool, unless it is there or in the ledger already.
+
+        Called before a pending write is dropped, after a kill once more.
+        """
+        if not is_agent(write.author, self._home_id) or write.operation == "init":
+            return
+        event = memory_event(write)
+        if event.id in self._told:
+            return
+        turn = self._open.get(write.turn or "")
+        if turn is not None:
+            turn.tell(event)
+            turn.flush()
+        elif not self._is_known(event.id):
+            self._record_alone(event, write)
+        self._told.add(event.id)
+
+    def _record_alone(self, event: Event, write: PendingWrite) -> None:
+        """Record in a turn of its own; where the turn it belonged to is gone, under another id."""
+        taken = write.turn is None or bool(self._ledger.find_turn(write.turn))
+        turn_id = derive_id("turn", event.id) if taken else write.turn
+        turn = self._recorder.open(session=event.session, turn_id=turn_id)
+        turn.tell(event)
+        turn.spool_only()
+
+    def _is_known(self, record_id: str) -> bool:
+        return self._ledger.find(record_id) is not None
+
+
+def memory_event(write: PendingWrite) -> Event:
+    """Return the record of a write; the same write always has the same record."""
+    trailers = parse_trailers(write.message)
+    files = [
+        {"path": change.path, "before": _blob(change.base), "after": _blob(change.result)}
+        for change in write.changes
+    ]
+    action = write.operation.rpartition(" ")[2]
+    body: dict[str, Any] = {"target": trailers.get(KIND, "file"), "action": action, "files": files}
+    body |= {name: trailers[key] for name, key in (("reason", REASON), ("source", SOURCE)) if key in trailers}
+    if trailers.get(TURN, write.turn) != write.turn:
+        body["cause"] = trailers[TURN]
+    name = derive_id("memory", str(write.turn), *(f"{f['path']} {f['before']} {f['after']}" for f in files))
+    return Event(name, "memory", format_time(write.since), body, session=trailers.get(SESSION))
+
+
+def _blob(content: bytes | None) -> str | None:
+    return None if content is None else hash_object("blob", content)

@@ -115,13 +115,17 @@ def count_terms(text: str) -> Analysis:
     return Analysis(counts, length)
 
 
-def analyze_query(text: str) -> list[QueryUnit]:
+def analyze_query(text: str, *, keep_all: bool = False) -> list[QueryUnit]:
     """Return the units of a question; words without content are left out unless nothing else is left.
 
     Never fails, whatever the text; it is cut to `MAX_QUERY_CHARS` characters and `MAX_QUERY_UNITS` units.
+
+    Args:
+        text: as it was asked.
+        keep_all: keep words without content too.
     """
     chunks = list(dict.fromkeys(_chunks(fold(text[:MAX_QUERY_CHARS]))))
-    units = [unit for chunk in chunks for unit in _content_units(chunk)]
+    units = [] if keep_all else [unit for chunk in chunks for unit in _content_units(chunk)]
     if not units:
         units = [_run_unit(c) if _RUN_CHAR.match(c) else _chunk_unit(c) for c in chunks]
     return units[:MAX_QUERY_UNITS]

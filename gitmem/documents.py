@@ -7,13 +7,13 @@ start.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gitmem.analysis import Analysis, count_terms
-from gitmem.authored_text import LINE_BREAK
+from gitmem.entries import Entry
+from gitmem.note_text import Note, Section, split_sections
 from gitmem.records import LIFECYCLE_KINDS, Json, Record, record_ref
 
 #: Raise this when the same source gives other documents than before: they are then made again.
@@ -22,9 +22,6 @@ DOCUMENTS_VERSION: Final = 1
 CHUNK_CHARS: Final = 3000
 #: No more than this many characters of one source are indexed; `get` returns all of it.
 INDEXED_CHARS: Final = 2_000_000
-
-_HEADING: Final = re.compile(r"(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +58,6 @@ class Document:
     group: str | None = None
     state: Json | None = None
     metadata: Json = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a Markdown text.
-
-    Attributes:
-        heading: None for what stands before the first heading.
-        line: number of its first line, from 1.
-    """
-
-    heading: str | None
-    line: int
-    text: str
 
 
 def analyze(document: Document) -> Analysis:
@@ -125,35 +108,6 @@ def _cut_after(window: str, mark: str) -> int:
     return 0 if found < 0 else found + len(mark)
 
 
-def split_sections(text: str, first_line: int = 1) -> list[Section]:
-    """Return the sections of a Markdown text, cut at its headings of level 1 and 2 outside code fences."""
-    sections: list[Section] = []
-    heading: str | None = None
-    start = first_line
-    lines: list[str] = []
-    fence = ""
-    for number, line in enumerate(LINE_BREAK.split(text), first_line):
-        fence = _fence_after(fence, line)
-        title = None if fence else _HEADING.fullmatch(line)
-        if title and len(title[1]) <= 2:
-            sections.append(Section(heading, start, "\n".join(lines)))
-            heading, start, lines = title[2], number, [line]
-        else:
-            lines.append(line)
-    sections.append(Section(heading, start, "\n".join(lines)))
-    return [section for section in sections if section.text.strip()]
-
-
-def _fence_after(fence: str, line: str) -> str:
-    """Return the code fence that is open behind a line, or nothing."""
-    mark = _FENCE.match(line)
-    if mark is None:
-        return fence
-    if not fence:
-        return mark[1]
-    return "" if mark[1].startswith(fence) and not line[mark.end() :].strip() else fence
-
-
 def record_documents(record: Record, origin: str) -> list[Document]:
     """Return the documents of one ledger record; kinds that are only read by `get` have none.
 
@@ -162,10 +116,11 @@ def record_documents(record: Record, origin: str) -> list[Document]:
         origin: the segment it stands in.
     """
     maker = _MAKERS.get(record.kind)
-    if record.redacted or maker is None:
+    if maker is None:
         return []
-    title, text, metadata = maker(record.body)
-    if not text.strip():
+    title, text, metadata = maker({} if record.redacted else record.body)
+    is_snapshot = record.kind in LIFECYCLE_KINDS and record.object is not None
+    if not text.strip() and not is_snapshot:
         return []
     document = Document(
         source_ref=record_ref(record.kind, record.id, record.object),
@@ -174,7 +129,7 @@ def record_documents(record: Record, origin: str) -> list[Document]:
         text=text,
         ts=record.ts,
         origin=origin,
-        keywords=str(metadata.get("author") or metadata.get("tool") or ""),
+        keywords="" if record.redacted else str(metadata.get("author") or metadata.get("tool") or ""),
         session=record.session,
         turn=record.turn,
         work_item=record.work_item,
@@ -186,13 +141,18 @@ def record_documents(record: Record, origin: str) -> list[Document]:
 
 
 def _as_snapshot(document: Document, record: Record) -> Document:
-    state = {"clock": record.clock, "writer": record.writer, "seq": record.seq}
+    """Return a document that says which object it is a snapshot of, if it is one.
+
+    A redacted snapshot has no words and is never found, but still tells that an older one no longer counts.
+    """
+    state: dict[str, Any] = {"clock": record.clock, "writer": record.writer, "seq": record.seq}
     if record.kind == "session":
         name = record.session or record.id
         return replace(document, source_ref=f"session:{name}", group=f"session:{name}", state=state)
     if record.kind not in LIFECYCLE_KINDS or record.object is None:
         return document
-    state = {**state, "status": record.status, "after": list(record.after), "revision": record.revision}
+    state |= {"status": record.status or "", "after": list(record.after), "revision": record.revision or 0}
+    state["redacted"] = record.redacted
     metadata = {**document.metadata, "status": record.status, "revision": record.revision}
     group = f"{record.kind}:{record.object}"
     return replace(document, group=group, state=state, metadata=metadata)
@@ -295,47 +255,38 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def note_documents(
-    *, path: str, note_id: str, title: str, tags: Sequence[str], body: str, line: int, ts: str
-) -> list[Document]:
+def note_documents(note: Note, ts: str) -> list[Document]:
     """Return the documents of a note, one for each section.
 
     Args:
-        path: in the home; its words are searched too.
-        note_id: the id under which `get` finds it.
-        title: of the whole note.
-        tags: are searched with each section.
-        body: the text without front matter.
-        line: number of the body's first line in the file.
+        note: as it is on disk; its path's words are searched too.
         ts: when the file was last written.
     """
     whole = Document(
-        source_ref=f"note:{note_id}",
+        source_ref=note.source_ref,
         kind="note",
-        title=title,
-        text=body,
+        title=note.title,
+        text="",
         ts=ts,
-        origin=path,
-        keywords="\n".join([title, " ".join(tags), path]),
-        path=path,
-        metadata={"tags": list(tags)} if tags else {},
+        origin=note.path,
+        keywords="\n".join([note.title, " ".join(note.tags), note.path]),
+        path=note.path,
+        metadata={"tags": list(note.tags)} if note.tags else {},
     )
     # A note of front matter only is still found by its title.
-    return _section_documents(whole, line) or [replace(whole, text="", line=1)]
+    return _sections_of(whole, split_sections(note.text, note.front)) or [replace(whole, line=1)]
 
 
-def prose_documents(
-    *, path: str, source_ref: str, title: str, text: str, line: int, ts: str
-) -> list[Document]:
+def prose_documents(path: str, source_ref: str, title: str, text: str, ts: str) -> list[Document]:
     """Return the documents of prose memory or of an episode, one for each section."""
     kind = source_ref.partition(":")[0]
-    whole = Document(source_ref, kind, title, text, ts, origin=path, path=path, keywords=title)
-    return _section_documents(whole, line)
+    whole = Document(source_ref, kind, title, "", ts, origin=path, path=path, keywords=title)
+    return _sections_of(whole, split_sections(text))
 
 
-def _section_documents(whole: Document, line: int) -> list[Document]:
+def _sections_of(whole: Document, sections: Sequence[Section]) -> list[Document]:
     found: list[Document] = []
-    for section in split_sections(whole.text, line):
+    for section in sections:
         title = whole.title
         if section.heading and section.heading != title:
             title = f"{title} › {section.heading}"
@@ -343,7 +294,7 @@ def _section_documents(whole: Document, line: int) -> list[Document]:
     return found
 
 
-def entry_document(*, path: str, entry_id: str, title: str, text: str, line: int, ts: str) -> list[Document]:
+def entry_documents(path: str, title: str, entry: Entry, ts: str) -> list[Document]:
     """Return the documents of one entry of a store; mostly a single one."""
-    ref = f"entry:{entry_id}"
-    return chunks_of(Document(ref, "entry", title, text, ts, origin=path, path=path, line=line))
+    ref = f"entry:{entry.id}"
+    return chunks_of(Document(ref, "entry", title, entry.text, ts, origin=path, path=path, line=entry.line))

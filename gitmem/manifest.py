@@ -43,6 +43,8 @@ class FileMark:
     Attributes:
         racy: it was written so shortly before it was read that a later write may have left the same times.
         problem: why it could not be indexed.
+        note_id: of a note, the id under which it was indexed.
+        declared: the id that the note's front matter gives it, which another note may have claimed before.
     """
 
     size: int
@@ -51,6 +53,8 @@ class FileMark:
     digest: str
     racy: bool = False
     problem: str | None = None
+    note_id: str | None = None
+    declared: str | None = None
     made_by: str = MADE_BY
 
 
@@ -62,6 +66,7 @@ class Manifest:
         segments, files: marks by path.
         forgotten: ids of the records whose receipts were honoured.
         closed_under: digest of the receipts under which authored files were read.
+        notes_of: digest of what the ids of notes depend on beside their text: HEAD and their paths.
         complete: whether everything was covered at some time; until then the index is being built.
     """
 
@@ -69,6 +74,7 @@ class Manifest:
     files: Mapping[str, FileMark] = field(default_factory=dict)
     forgotten: frozenset[str] = frozenset()
     closed_under: str = ""
+    notes_of: str = ""
     complete: bool = False
 
     @property
@@ -93,6 +99,7 @@ def format_manifest(manifest: Manifest) -> bytes:
         "format": _FORMAT,
         "complete": manifest.complete,
         "closed_under": manifest.closed_under,
+        "notes_of": manifest.notes_of,
         "forgotten": sorted(manifest.forgotten),
         "segments": {path: _segment_row(mark) for path, mark in manifest.segments.items()},
         "files": {path: _file_row(mark) for path, mark in manifest.files.items()},
@@ -115,6 +122,7 @@ def parse_manifest(content: bytes) -> Manifest:
             files={path: FileMark(*row) for path, row in data["files"].items()},
             forgotten=frozenset(data["forgotten"]),
             closed_under=data["closed_under"],
+            notes_of=data["notes_of"],
             complete=data["complete"] is True,
         )
     except (AttributeError, KeyError, TypeError) as error:
@@ -130,4 +138,4 @@ def _segment_mark(row: list[Any]) -> SegmentMark:
 
 
 def _file_row(mark: FileMark) -> list[Any]:
-    return [mark.size, mark.mtime_ns, mark.ctime_ns, mark.digest, mark.racy, mark.problem, mark.made_by]
+    return [getattr(mark, name) for name in FileMark.__slots__]

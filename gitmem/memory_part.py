@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 
 from gitmem.documents import Document
-from gitmem.search_index import COLUMNS, Indexed
+from gitmem.search_index import COLUMNS, Indexed, live_length
 
 _NOTHING: tuple[Sequence[int], Sequence[float]] = ((), ())
 
@@ -42,6 +42,11 @@ class MemoryPart:
     def removed(self) -> AbstractSet[int]:
         """Numbers of documents that are no longer there."""
         return self._removed
+
+    @property
+    def total_length(self) -> int:
+        """The sum of the lengths of all documents that were not removed."""
+        return live_length(self)
 
     def without(self, numbers: AbstractSet[int]) -> MemoryPart:
         """Return the same part with more documents removed."""

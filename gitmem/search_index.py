@@ -74,6 +74,11 @@ class IndexPart(Protocol):
         """Numbers of documents that are no longer there."""
         ...
 
+    @property
+    def total_length(self) -> int:
+        """The sum of the lengths of all documents that were not removed."""
+        ...
+
     def postings(self, term: str) -> tuple[Sequence[int], Sequence[float]]:
         """Return the numbers of the documents that have a term, ascending, and how often each has it.
 
@@ -186,3 +191,9 @@ def time_of(ts: str) -> int:
 def live_count(parts: Iterable[IndexPart]) -> int:
     """Return how many documents there are, without the removed ones."""
     return sum(part.size - len(part.removed) for part in parts)
+
+
+def live_length(part: IndexPart) -> int:
+    """Return the sum of the lengths of a part's documents, without the removed ones."""
+    lengths = part.column("length")
+    return sum(lengths) - sum(lengths[number] for number in part.removed)

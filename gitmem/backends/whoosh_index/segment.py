@@ -9,6 +9,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import Any, Final
 
 from whoosh.reading import SegmentReader
@@ -16,7 +17,7 @@ from whoosh.reading import SegmentReader
 from gitmem.backends.whoosh_index.damage import translated_damage
 from gitmem.backends.whoosh_index.files import ROW, TERMS
 from gitmem.documents import Document, from_row
-from gitmem.search_index import IndexDamaged
+from gitmem.search_index import IndexDamaged, live_length
 
 #: Decoded postings kept for each segment.
 _CACHED_TERMS: Final = 512
@@ -100,6 +101,11 @@ class SegmentPart:
         self.size = segment.size
         self.removed: AbstractSet[int] = removed
         self._segment = segment
+
+    @cached_property
+    def total_length(self) -> int:
+        """The sum of the lengths of all documents that were not removed."""
+        return live_length(self)
 
     def postings(self, term: str) -> tuple[Sequence[int], Sequence[float]]:
         """Return the documents that have a term, and how often each has it."""

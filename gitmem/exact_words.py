@@ -1,0 +1,45 @@
+"""Whether a text holds a question's words just as they were typed, accents and joints included."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+from gitmem.analysis import is_spaceless
+
+#: Words that are looked for; a longer question is no name that one looks up.
+MOST_WORDS: Final = 8
+_EDGES: Final = "\"'“”‘’«»()[]{}<>,;!?。、，！？：；…"
+
+
+def exact_words(query: str) -> tuple[str, ...]:
+    """Return the words of a question as they were typed, but for case; none if they are too many."""
+    words = tuple(
+        filter(None, (_stripped(word) for word in unicodedata.normalize("NFC", query[:1000]).split()))
+    )
+    return tuple(word.casefold() for word in words) if len(words) <= MOST_WORDS else ()
+
+
+def holds_all(text: str, words: tuple[str, ...]) -> bool:
+    """Say whether a text holds each word exactly, as a word of its own; case does not count."""
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return all(_pattern(word).search(folded) for word in words)
+
+
+def _stripped(word: str) -> str:
+    return word.strip(_EDGES).rstrip(".:")
+
+
+@lru_cache(maxsize=256)
+def _pattern(word: str) -> re.Pattern[str]:
+    # A joint followed by a letter goes on with the name: `ADR-016` does not stand in `ADR-016-b`.
+    before = r"(?<!\w)(?<!\w[-./:@])" if _needs_edge(word[0]) else ""
+    after = r"(?!\w|[-./:@+#]\w|[+#])" if _needs_edge(word[-1]) else ""
+    return re.compile(before + re.escape(word) + after)
+
+
+def _needs_edge(char: str) -> bool:
+    """Say whether a word that begins or ends with a character has to stand apart from its neighbours."""
+    return char.isalnum() and not is_spaceless(char)

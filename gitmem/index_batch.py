@@ -1,0 +1,231 @@
+"""One commit of the index put together: the newest of what is not covered, and the manifest behind it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from gitmem.authored_files import FoundAuthored, mark_of_problem, read_authored
+from gitmem.catalog import path_order
+from gitmem.curated import is_note_path, own_id
+from gitmem.documents import Document, analyze
+from gitmem.errors import GitmemError
+from gitmem.forgotten import Receipts
+from gitmem.index_backlog import Backlog, closing_digest, last_line_hash, resume_offset
+from gitmem.ledger import Ledger, Segment
+from gitmem.ledger_format import BadLine, read_records
+from gitmem.manifest import FileMark, Manifest, SegmentMark
+from gitmem.note_ids import NoteIds
+from gitmem.records import Record
+from gitmem.search_index import IndexChange, Indexed
+
+
+class MakeDocuments(Protocol):
+    """Returns the documents of a record."""
+
+    def __call__(self, ledger: Ledger, record: Record, origin: str) -> list[Document]:
+        """Return the documents of a record of a segment."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where documents come from, as all of it stands now.
+
+    Attributes:
+        root: the work tree.
+        found: its authored files; None leaves them out.
+        head: the commit of HEAD, on which ids of notes depend.
+        make: returns the documents of a record.
+    """
+
+    ledger: Ledger
+    root: Path
+    note_ids: NoteIds
+    found: FoundAuthored | None
+    receipts: Receipts
+    head: str | None
+    make: MakeDocuments
+
+
+@dataclass(slots=True)
+class Batch:
+    """A commit that is being put together.
+
+    Attributes:
+        segments, files: the marks of the manifest to be.
+        origins: what is removed before the documents are added.
+        has_notes: whether notes came, changed or went.
+    """
+
+    segments: dict[str, SegmentMark]
+    files: dict[str, FileMark]
+    origins: set[str] = field(default_factory=set)
+    documents: list[Indexed] = field(default_factory=list)
+    has_notes: bool = False
+
+    def drop(self, path: str) -> None:
+        """Remove what the index holds of an origin, if it holds any."""
+        self.has_notes |= is_note_path(path)
+        if path in self.segments or path in self.files:
+            self.origins.add(path)
+
+    def add(self, documents: list[Document]) -> None:
+        """Add documents, analysed."""
+        self.documents += [Indexed(document, analyze(document)) for document in documents]
+
+
+def compose(
+    sources: Sources, manifest: Manifest, backlog: Backlog, limit: int, is_late: Callable[[], bool]
+) -> tuple[IndexChange, int]:
+    """Return the next commit, and how many segments and files it leaves.
+
+    Args:
+        sources: where documents come from.
+        manifest: of the index as it stands.
+        backlog: what it does not cover.
+        limit: about how many documents to add.
+        is_late: whether to end with what there is; asked between two origins.
+    """
+    batch = Batch(dict(manifest.segments), dict(manifest.files))
+    for path in (*backlog.gone_segments, *backlog.gone_files, *(backlog.problems or {})):
+        batch.drop(path)
+        batch.segments.pop(path, None)
+        batch.files.pop(path, None)
+    batch.files.update((path, mark_of_problem(why)) for path, why in (backlog.problems or {}).items())
+    # Half for what people write, so that neither a checkout nor an import keeps the other waiting.
+    files_left = _take_files(sources, backlog, batch, limit // 2, is_late)
+    segments_left = _take_segments(sources, backlog, batch, limit, is_late)
+    has_files = sources.found is not None and not files_left
+    after = replace(
+        manifest,
+        segments=batch.segments,
+        notes_of=_settle_ids(sources, manifest, batch) if has_files else manifest.notes_of,
+        files=batch.files,
+        forgotten=manifest.forgotten | backlog.forgotten,
+        closed_under=closing_digest(sources.receipts) if has_files else manifest.closed_under,
+        complete=manifest.complete or (has_files and not segments_left),
+    )
+    change = IndexChange(
+        manifest=after,
+        remove_origins=batch.origins,
+        remove_records=backlog.forgotten,
+        add=batch.documents,
+        erase=bool(backlog.forgotten),
+    )
+    return change, files_left + segments_left
+
+
+def _take_files(
+    sources: Sources, backlog: Backlog, batch: Batch, limit: int, is_late: Callable[[], bool]
+) -> int:
+    """Read changed files until the batch is full; return how many are left."""
+    id_of = sources.note_ids.lookup(_note_paths(sources))
+    for done, path in enumerate(backlog.files):
+        if done and (len(batch.documents) >= limit or is_late()):
+            return len(backlog.files) - done
+        _take_file(sources, batch, path, id_of)
+    return 0
+
+
+def _take_file(
+    sources: Sources, batch: Batch, path: str, id_of: Callable[[str], str], note_id: str | None = None
+) -> None:
+    assert sources.found is not None
+    read = read_authored(sources.root, path, id_of, sources.receipts, note_id=note_id)
+    before = batch.files.get(path)
+    if read is None:  # gone since it was listed
+        batch.drop(path)
+        batch.files.pop(path, None)
+        return
+    mark = read.mark
+    if mark.problem is not None and not mark.digest:
+        found = sources.found.files[path]
+        mark = replace(mark, size=found.st_size, mtime_ns=found.st_mtime_ns, ctime_ns=found.st_ctime_ns)
+    if before is None or _content_of(before) != _content_of(mark):
+        batch.drop(path)
+        batch.add(read.documents)
+    batch.files[path] = mark
+
+
+def _content_of(mark: FileMark) -> tuple[object, ...]:
+    """Return what decides a file's documents; its other times do not."""
+    return mark.digest, mark.mtime_ns, mark.problem, mark.note_id, mark.made_by
+
+
+def _take_segments(
+    sources: Sources, backlog: Backlog, batch: Batch, limit: int, is_late: Callable[[], bool]
+) -> int:
+    """Read new lines until the batch is full; return how many segments are left."""
+    for done, segment in enumerate(backlog.segments):
+        if done and (len(batch.documents) >= limit or is_late()):
+            return len(backlog.segments) - done
+        _take_segment(sources, batch, segment)
+    return 0
+
+
+def _take_segment(sources: Sources, batch: Batch, segment: Segment) -> None:
+    path = segment.path
+    mark = batch.segments.get(path)
+    try:
+        content = sources.ledger.read_segment(segment)
+    except GitmemError as error:
+        batch.drop(path)
+        batch.segments[path] = SegmentMark(segment.blobs, 0, "", 0, {path: error.message})
+        return
+    start = resume_offset(content, mark)
+    if mark is None or start == 0:
+        mark = SegmentMark(segment.blobs, 0, "", 0)
+        batch.drop(path)
+    problems = dict(mark.problems)
+    count = 0
+    lines_before = content.count(b"\n", 0, start)
+    for item in read_records(content[start:]):
+        if isinstance(item, BadLine):
+            problems[f"{path}:{lines_before + item.number}"] = item.reason
+            continue
+        count += 1
+        try:
+            batch.add(sources.make(sources.ledger, item, path))
+        except Exception as error:  # noqa: BLE001 - one record's fault costs only itself
+            problems[item.source_ref] = f"{type(error).__name__}: {error}"
+    end = content.rfind(b"\n") + 1
+    batch.segments[path] = SegmentMark(
+        segment.blobs, end, last_line_hash(content, end), mark.count + count, problems
+    )
+
+
+def _settle_ids(sources: Sources, manifest: Manifest, batch: Batch) -> str:
+    """Give each note the id that the list of all notes gives it; return what that was decided by."""
+    paths = _note_paths(sources)
+    digest = hashlib.sha256(
+        "\0".join([str(sources.head), *paths]).encode("utf-8", "surrogatepass")
+    ).hexdigest()
+    if digest == manifest.notes_of and not batch.has_notes:
+        return digest
+    id_of = sources.note_ids.lookup(paths)
+    for path, note_id in _assign_ids(paths, batch.files, id_of).items():
+        if batch.files[path].note_id != note_id:
+            batch.documents = [item for item in batch.documents if item.document.origin != path]
+            _take_file(sources, batch, path, id_of, note_id)
+    return digest
+
+
+def _assign_ids(
+    paths: list[str], files: Mapping[str, FileMark], id_of: Callable[[str], str]
+) -> dict[str, str]:
+    owners: dict[str, str] = {}
+    for path in paths:
+        mark = files.get(path)
+        if mark is not None and mark.note_id is not None:
+            owners[own_id(mark.declared or id_of(path), path, owners, id_of)] = path
+    return {path: note_id for note_id, path in owners.items()}
+
+
+def _note_paths(sources: Sources) -> list[str]:
+    """Return the paths of all notes in the order in which they claim ids."""
+    files = () if sources.found is None else sources.found.files
+    return sorted(filter(is_note_path, files), key=path_order)

@@ -1,0 +1,101 @@
+"""Operators of the advanced search: what they mean, and that nothing can break them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.advanced_query import Logic, Operand, evaluate, find_operands
+
+TEXTS = ["staging port", "staging host", "production port", "backup of staging"]
+ALL = frozenset(range(len(TEXTS)))
+
+
+def find(operand: Operand) -> frozenset[int]:
+    """Return the numbers of the texts that an operand matches."""
+    if operand.prefix is not None:
+        return frozenset(
+            n for n, t in enumerate(TEXTS) if any(w.startswith(operand.prefix) for w in t.split())
+        )
+    if operand.phrase is not None:
+        return frozenset(n for n, t in enumerate(TEXTS) if operand.phrase in t)
+    return frozenset(
+        n for n, t in enumerate(TEXTS) if all(unit.surface in t.split() for unit in operand.units)
+    )
+
+
+LOGIC: Logic[frozenset[int]] = Logic(
+    find, lambda a, b: a & b, lambda a, b: a | b, lambda a: frozenset(ALL - a)
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("staging", {0, 1, 3}),
+        ("staging port", {0}),
+        ("staging AND port", {0}),
+        ("port OR host", {0, 1, 2}),
+        ("staging NOT port", {1, 3}),
+        ("NOT staging", {2}),
+        ("NOT NOT staging", {0, 1, 3}),
+        ("staging (port OR host)", {0, 1}),
+        ("staging port OR backup", {0, 3}),
+        ("NOT (port OR host)", {3}),
+        ('"staging port"', {0}),
+        ('"port staging"', set()),
+        ('NOT "of staging"', {0, 1, 2}),
+        ("prod*", {2}),
+        ("st* NOT p*", {1, 3}),
+        ("OR port", {0, 2}),
+        ("port OR", {0, 2}),
+        ("port AND", {0, 2}),
+        ("port NOT", {0, 2}),
+        ("(port", {0, 2}),
+        ("port)", {0, 2}),
+        (") port (", {0, 2}),
+        ("() port", {0, 2}),
+        ('"staging', {0, 1, 3}),
+        ("and or not", set()),
+    ],
+)
+def test_operators(query: str, numbers: set[int]) -> None:
+    """AND binds tighter than OR, NOT tightest; what cannot be an operator is passed over."""
+    assert evaluate(query, LOGIC) == numbers
+
+
+@pytest.mark.parametrize("query", ["", "  ", "()", "AND", "NOT", "( OR )", '""', '"', "*", "@ !"])
+def test_without_operands_there_is_no_result(query: str) -> None:
+    """Operators alone ask for nothing."""
+    assert evaluate(query, LOGIC) is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "(" * 3000 + "port" + ")" * 3000,
+        "NOT " * 2000 + "port",
+        "port OR " * 2000,
+        '"' * 5001,
+        "(NOT " * 2000 + "port",
+        "(port OR " * 4000,
+        "x\x00y port",
+        "port " * 400_000,
+    ],
+)
+def test_hostile_queries_are_quick(query: str) -> None:
+    """Whoosh's parser ran out of stack on these (OPEN-SEARCH-10)."""
+    began = time.perf_counter()
+    evaluate(query, LOGIC)
+    assert len(find_operands(query)) <= 100
+    assert time.perf_counter() - began < 0.5
+
+
+@given(st.lists(st.sampled_from(["port", "host", "st*", '"of staging"', "AND", "OR", "NOT", "(", ")", '"'])))
+def test_any_tokens_are_a_query(tokens: list[str]) -> None:
+    """Whatever is typed has an answer within what there is."""
+    found = evaluate(" ".join(tokens), LOGIC)
+    assert found is None or found <= ALL

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from gitmem.changes import Hints
 from gitmem.durable_file import write_file
 from gitmem.duty import NAMED_AFTER, Duty
-from gitmem.errors import ConflictError, GitmemError
+from gitmem.errors import ConflictError, GitmemError, HomeLocked
 from gitmem.layout import CONFIG_FILE, NOTES, Layout
 from gitmem.tree_sight import TreeSight
 from gitmem.watch_parts import CatchUpReport, Clock, Pace, WatchParts
@@ -170,10 +170,11 @@ class Vigil:
             self._catalog.ask(self._next_catalog)
         try:
             report = self._parts.catch_up(hints)
+            self._count(report)
+            _raise_reason(report)
         except BaseException:
             self._due |= hints
             raise
-        self._count(report)
         self._stalls = 0 if report.indexed or not report.pending else self._stalls + 1
         if report.pending:
             self._due |= hints
@@ -215,9 +216,8 @@ class Vigil:
         elif self._retry_at == math.inf:
             self._retry_at = self._now() + self._pace.retry * 2.0 ** min(self._retries, 4)
             self._retries += 1
-        self.state = replace(
-            self.state, rounds=self.state.rounds + 1, pending=report.pending, quarantined=quarantined
-        )
+        rounds = self.state.rounds + (not report.reasons)
+        self.state = replace(self.state, rounds=rounds, pending=report.pending, quarantined=quarantined)
 
     def _render(self) -> None:
         began = self._clock.cpu()
@@ -308,6 +308,13 @@ def _fresh_index_lock(layout: Layout, now: float, limit: float) -> str | None:
     except OSError:
         return None
     return "index.lock" if age < limit else None
+
+
+def _raise_reason(report: CatchUpReport) -> None:
+    """Make a round that could do nothing a failure, so that it is left alone for a while."""
+    if report.reasons and not report.indexed:
+        kind = HomeLocked if report.busy else GitmemError
+        raise kind(report.reasons[0])
 
 
 def _describe(duty: Duty) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -22,12 +22,22 @@ class CatchUpReport(Protocol):
 
     @property
     def pending(self) -> int:
-        """How many records it left for the next call."""
+        """How much it left for the next call."""
         ...
 
     @property
     def quarantined(self) -> Collection[object]:
         """The items that cannot be indexed as they are."""
+        ...
+
+    @property
+    def reasons(self) -> Sequence[str]:
+        """Why it could not do its work, if so."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether that is because somebody else is indexing."""
         ...
 
 

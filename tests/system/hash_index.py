@@ -37,6 +37,8 @@ class Report:
     indexed: int
     quarantined: tuple[str, ...]
     pending: int = 0
+    reasons: tuple[str, ...] = ()
+    busy: bool = False
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import shutil
 import signal
 import statistics
@@ -85,6 +86,47 @@ class TestEditors:
             watching.until_right()
             watching.settle(0.3)
             assert len(watching.index.rounds) < 20
+
+
+class TestAnyChange:
+    """Hints alone are enough; the interval is not needed for it."""
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_a_storm_of_changes(self, home: Path, seed: int) -> None:
+        """Whatever is made, replaced, moved and removed, the index equals the files once it is quiet."""
+        chance = random.Random(seed)
+        with Watching(home, Pace(reconcile=1000.0)) as watching:
+            for _ in range(6):
+                end = time.monotonic() + chance.uniform(0.02, 0.15)
+                while time.monotonic() < end:
+                    change_something(home, chance)
+                time.sleep(chance.uniform(0, 0.1))
+            watching.until_right()
+            assert all(hints.doubt is None for hints in watching.index.rounds[1:])
+
+
+def change_something(home: Path, chance: random.Random) -> None:
+    """Do one of the things that people and programs do to files and folders."""
+    names = [f"{chance.choice('abc')}{chance.choice('xy')}" for _ in range(chance.randint(0, 3))]
+    folder = home / "notes" / "/".join(names)
+    files = [path for path in (home / "notes").rglob("*") if path.is_file()]
+    outside = home.parent / "outside"
+    match chance.randrange(8):
+        case 0 | 1 | 2:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{chance.choice('mno')}.md").write_text(f"{chance.random()}\n")
+        case 3 if files:
+            chance.choice(files).unlink()
+        case 4 if files:
+            save_like_vim(chance.choice(files), f"{chance.random()}\n")
+        case 5 if files:
+            chance.choice(files).replace(home / f"notes/{chance.choice('pqr')}.md")
+        case 6 if names and folder.is_dir():
+            target = outside if not outside.exists() else home / "notes" / f"moved{chance.randrange(3)}"
+            if not target.exists():
+                folder.rename(target)
+        case 7 if outside.exists() and not (home / "notes/back").exists():
+            outside.rename(home / "notes/back")
 
 
 class TestLosses:

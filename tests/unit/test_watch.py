@@ -34,6 +34,8 @@ class Report:
     indexed: int = 1
     pending: int = 0
     quarantined: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    busy: bool = False
 
 
 class Desk:
@@ -285,6 +287,21 @@ class TestFailures:
         desk.run(*desk.pass_time(0.6), free, *desk.pass_time(2))
         assert len(desk.rounds) == 3
         assert desk.state()["failing"] == []
+
+    @pytest.mark.parametrize("busy", [True, False])
+    def test_an_index_that_says_why_it_did_nothing_is_tried_again(self, desk: Desk, busy: bool) -> None:
+        """Its reason is named once it lasts, and nothing spins meanwhile."""
+        desk.reports = [Report(0, pending=1, reasons=["another process is indexing"], busy=busy)] * 4
+        facts = desk.look_at_facts()
+        rounds = desk.run(*desk.pass_time(2.5), facts.look, *desk.pass_time(10), facts.look)
+        assert len(rounds) == 4
+        assert facts[0]["failing"][0] | {"failures": 3} == {
+            "duty": "index",
+            "failures": 3,
+            "error": "another process is indexing",
+            "busy": busy,
+        }
+        assert facts[1]["reasons"] == []
 
     def test_hints_during_a_failure_are_kept(self, desk: Desk) -> None:
         """A save that came while the index failed is indexed once it works."""

@@ -189,13 +189,8 @@ def _short(text: str, width: int) -> str:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    # Also for an operator without a name in Git's configuration, with a key that asks, or inside a hook.
-    settings = (
-        "user.name=Olivia Brandt",
-        "user.email=olivia@halfmoonbooks.example",
-        "commit.gpgSign=false",
-        f"core.hooksPath={os.devnull}",
-    )
+    # Also for an operator with a key that asks, or inside a hook.
+    settings = ("commit.gpgSign=false", f"core.hooksPath={os.devnull}")
     options = [f"--git-dir={root / '.git'}", f"--work-tree={root}", *(f"-c{text}" for text in settings)]
     done = subprocess.run(["git", *options, *arguments], cwd=root, capture_output=True, check=True, text=True)  # noqa: S603, S607
     return done.stdout

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from gitmem.backends.dulwich_repository import open_repository
+from gitmem.backends.dulwich_repository import init_repository, open_repository
 from gitmem.branch_changes import PathChange
 from gitmem.config import parse_config
 from gitmem.durable_file import write_file
@@ -32,6 +32,8 @@ from gitmem.subjects import CHAIN, HEAD, HOME, KIND, REASON, TURN, format_messag
 from gitmem.times import parse_timestamp
 
 _HISTORY: Final = "sample_history.toml"
+#: Who operates a copy, in its own configuration: the story's operator, not the person who looks at it.
+_OPERATOR: Final = {"user.name": "Olivia Brandt", "user.email": "olivia@halfmoonbooks.example"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,13 @@ def copy_sample_home(target: Path, *, source: Path | None = None) -> None:
     source = source or sample_files()
     write_file(target / CONFIG_FILE, (source / CONFIG_FILE).read_bytes(), durable=False)
     steps, earlier = read_history()
-    init_home(target, agent=None, now=parse_timestamp(steps[0].at) - 60)
+    init_repository(target)
     layout = find_layout(target)
     repository = open_repository(layout)
     try:
+        for key, value in _OPERATOR.items():
+            repository.set_config(key, value)
+        init_home(target, agent=None, now=parse_timestamp(steps[0].at) - 60)
         _Copy(source, layout, repository, earlier).run(steps)
     finally:
         repository.close()

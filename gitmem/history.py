@@ -300,3 +300,16 @@ def _matches(entry: Entry, query: LogQuery) -> bool:
         return False
     wanted = query.author
     return wanted is None or entry.author == wanted or wanted.lower() in entry.name.lower()
+
+
+def skip_of(cursor: str | None) -> int:
+    """Return how many entries a cursor passes over.
+
+    Raises:
+        UsageError: it is no cursor of a log page.
+    """
+    if cursor is None:
+        return 0
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9:
+        raise UsageError(f"not a cursor: {cursor[:40]!r}", hint="Take it from the last page.")
+    return int(cursor)

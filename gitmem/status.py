@@ -55,14 +55,16 @@ class Status:
         return max((finding.exit_code for finding in self.findings), default=0)
 
 
-def turn_facts(repository: Repository, ledger: Ledger, own_ref: str, spool: Path) -> dict[str, Any]:
+def turn_facts(
+    repository: Repository, ledger: Ledger, own_ref: str | None, spool: Path
+) -> dict[str, Any]:
     """Return where the turn lines stand and what waits in the spool."""
     names = [path.name for path in spool.iterdir()] if spool.is_dir() else []
     waiting = [name for name in names if name.endswith(".turn")]
     tips = ledger.tips()
     return {
-        "branch": own_ref.removeprefix("refs/heads/"),
-        "tip": repository.read_ref(own_ref),
+        "branch": own_ref.removeprefix("refs/heads/") if own_ref else "",
+        "tip": repository.read_ref(own_ref) if own_ref else None,
         "lines": [{"id": ref.removeprefix("refs/"), "tip": tip} for ref, tip in tips.items()],
         "spooled": len(waiting),
         "open": len([name for name in names if name.endswith((".open", ".held"))]),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+from gitmem.cli import standard_input
 from gitmem.errors import InvalidRecord, UsageError
 
 
@@ -26,7 +26,7 @@ def read_bytes(source: str) -> bytes:
         UsageError: there is no such file.
     """
     if source == "-":
-        return sys.stdin.buffer.read()
+        return standard_input.read_all()
     try:
         return Path(source).read_bytes()
     except (FileNotFoundError, IsADirectoryError) as error:
@@ -63,9 +63,9 @@ def read_text(value: str | None, *, what: str) -> str:
     """
     if value is not None and value != "-":
         return value
-    if value is None and sys.stdin.isatty():
+    if value is None and standard_input.is_terminal():
         raise UsageError(f"no {what}", hint=f"Give it with --{what}, or on standard input with --{what} -.")
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return standard_input.read_all().decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"the {what} is not UTF-8 text") from error

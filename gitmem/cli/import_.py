@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.errors import UsageError
+
+if TYPE_CHECKING:
+    from gitmem.importers.jsonl import ImportReport
 
 KINDS = ("jsonl",)
 
@@ -27,7 +30,9 @@ def command(words: tuple[str, ...], *, dry_run: bool) -> None:
     path = _path_of(words)
     settings = current()
     report = settings.open_home().import_jsonl(path, dry_run=dry_run)
-    settings.reply(report, lambda: describe(report, dry_run=dry_run))
+    settings.reply(report, lambda: describe(report))
+    for skipped in report.skipped:
+        settings.warn(f"line {skipped.line}: {skipped.reason}")
 
 
 def _path_of(words: tuple[str, ...]) -> Path:
@@ -41,10 +46,14 @@ def _path_of(words: tuple[str, ...]) -> Path:
     return path
 
 
-def describe(report: Any, *, dry_run: bool) -> str:
+def describe(report: ImportReport) -> str:
     """Return what was imported, for people."""
-    verb = "Would import" if dry_run else "Imported"
-    lines = [f"{verb} {report.turns} turns with {report.records} records."]
-    if report.skipped:
-        lines.append(f"{report.skipped} were here already.")
+    verb = "Would import" if report.dry_run else "Imported"
+    lines = [f"{verb} {report.turns} turns of {report.sessions} sessions with {report.records} records."]
+    if report.known:
+        lines.append(f"{report.known} records were here already.")
+    if report.forgotten:
+        lines.append(f"{report.forgotten} records were forgotten here and stay so.")
+    if report.redactions:
+        lines.append(f"{report.redactions} secrets were redacted.")
     return "\n".join(lines)

@@ -8,7 +8,7 @@ import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
-from gitmem.cli.time_option import WHEN, short_time
+from gitmem.cli.time_option import short_time, time_option
 
 if TYPE_CHECKING:
     from gitmem.history import Entry, LogPage
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 @define(example="gitmem log --since yesterday --by turn")
 @click.argument("path", metavar="[PATH|REF]", required=False)
 @click.option("--by", type=click.Choice(["turn", "day", "session"]), help="Turn by turn, or summed up.")
-@click.option("--since", type=WHEN, metavar="TIME", help="Not before: 2026-11-30, '2 days ago', yesterday.")
-@click.option("--until", type=WHEN, metavar="TIME", help="Not after.")
+@time_option("--since", "Not before: 2026-11-30, '2 days ago', yesterday.")
+@time_option("--until", "Not after.")
 @click.option("--author", metavar="NAME", help="agent, operator, or a name.")
 @click.option("--kind", metavar="KIND", help="turn, note, memory, edit, found, …")
 @click.option("--session", metavar="ID", help="Only turns of this conversation.")

@@ -8,6 +8,7 @@ import click
 
 from gitmem.cli.commands import group
 from gitmem.cli.events import read_text
+from gitmem.cli.notes import note_view
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import cause, write_options
 
@@ -23,13 +24,15 @@ def command() -> None:
 
 
 @command.command("add", example="gitmem note add ops/staging.md --title Staging --content 'Port 2222.'")
-@click.argument("path")
-@click.option("--title", metavar="TEXT", help="Its title.")
+@click.argument("path", required=False)
+@click.option("--title", metavar="TEXT", help="Its title; by default the first heading.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be repeated.")
 @content_option
 @write_options
-def add(path: str, title: str | None, tags: tuple[str, ...], content: str | None, **values: Any) -> None:
-    """Add a note."""
+def add(
+    path: str | None, title: str | None, tags: tuple[str, ...], content: str | None, **values: Any
+) -> None:
+    """Add a note. Without PATH its file is called after the title."""
     text = read_text(content, what="content")
     _write(lambda home: home.note_add(path, content=text, title=title, tags=tags, **cause(values)))
 
@@ -79,17 +82,23 @@ def show(note: str) -> None:
     """Print a note."""
     settings = current()
     found = settings.open_home().note_show(note)
-    settings.reply({"note": found}, lambda: found.content)
+    settings.reply({"note": {**note_view(found), "content": found.text}}, lambda: found.text)
 
 
 def _write(change: Any) -> None:
     settings = current()
     receipt = change(settings.open_home())
+    for rule in receipt.redactions:
+        settings.warn(f"a secret ({rule}) was redacted")
+    for copy in receipt.conflicts:
+        settings.warn(f"a text that lost the merge is kept in {copy}")
     settings.reply(receipt, lambda: "" if settings.quiet else describe(receipt))
 
 
 def describe(receipt: Any) -> str:
     """Return what is true of a write, in one line."""
+    if receipt.unchanged:
+        return f"{receipt.path}: it is so already"
     if receipt.committed:
         return f"{receipt.path}: committed as {receipt.committed[:10]}  {receipt.source_ref or ''}".rstrip()
     return f"{receipt.path}: written, not committed: {receipt.reason}"

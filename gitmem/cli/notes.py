@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+
+if TYPE_CHECKING:
+    from gitmem.curated import NoteList
+    from gitmem.note_text import Note
 
 
 @define(example="gitmem notes --catalog")
@@ -21,12 +25,28 @@ def command(*, catalog: bool) -> None:
         settings.reply({"catalog": text}, text)
         return
     listing = home.notes()
-    settings.reply(listing, lambda: describe(listing))
-    for skipped in listing.skipped:
-        settings.warn(f"{skipped.path}: {skipped.reason}")
+    problems = [{"path": one.path, "reason": one.reason, "line": one.line} for one in listing.problems]
+    settings.reply(
+        {"notes": [note_view(note) for note in listing.notes], "problems": problems},
+        lambda: describe(listing),
+    )
+    for problem in listing.problems:
+        settings.warn(f"{problem.path}: {problem.reason}")
 
 
-def describe(listing: Any) -> str:
+def note_view(note: Note) -> dict[str, Any]:
+    """Return what a list says of a note, as JSON data."""
+    return {
+        "source_ref": note.source_ref,
+        "id": note.id,
+        "path": note.path,
+        "title": note.title,
+        "summary": note.summary,
+        "tags": list(note.tags),
+    }
+
+
+def describe(listing: NoteList) -> str:
     """Return the list for people."""
     if not listing.notes:
         return "No notes yet. Add one: gitmem note add staging.md --title Staging"
@@ -34,7 +54,6 @@ def describe(listing: Any) -> str:
     return "\n".join(f"{note.path:<{width}}  {note.title}{_tail(note)}" for note in listing.notes)
 
 
-def _tail(note: Any) -> str:
-    tags = f"  [{', '.join(note.tags)}]" if note.tags else ""
-    summary = f": {note.summary}" if note.summary else ""
-    return summary + click.style(tags, dim=True)
+def _tail(note: Note) -> str:
+    tags = click.style(f"  [{', '.join(note.tags)}]", dim=True) if note.tags else ""
+    return (f": {note.summary}" if note.summary else "") + tags

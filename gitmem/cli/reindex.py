@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import click
+from typing import TYPE_CHECKING
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+
+if TYPE_CHECKING:
+    from gitmem.indexer import CatchUp
 
 
 @define(example="gitmem reindex")
@@ -16,4 +19,12 @@ def command() -> None:
     """
     settings = current()
     report = settings.open_home().reindex()
-    settings.reply(report, lambda: f"Indexed {click.style(str(report.indexed), bold=True)} documents.")
+    settings.reply(report, lambda: describe(report))
+
+
+def describe(report: CatchUp) -> str:
+    """Return what was indexed, for people."""
+    if report.busy:
+        return "Somebody else is indexing; the index will be new when they are done."
+    pending = f" {report.pending} are left for the next search or watcher." if report.pending else ""
+    return f"Indexed {report.indexed} documents.{pending}"

@@ -8,7 +8,7 @@ import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
-from gitmem.cli.time_option import WHEN, short_time
+from gitmem.cli.time_option import short_time, time_option
 
 if TYPE_CHECKING:
     from gitmem.search import SearchReply
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.option("--work-item", metavar="ID", help="Only this work item.")
 @click.option("--workspace", metavar="ID", help="Only this workspace, and what belongs to none.")
 @click.option("--all-workspaces", is_flag=True, help="Every workspace.")
-@click.option("--since", type=WHEN, metavar="TIME", help="Happened not before.")
-@click.option("--until", type=WHEN, metavar="TIME", help="Happened not after.")
+@time_option("--since", "Happened not before.")
+@time_option("--until", "Happened not after.")
 @click.option(
     "--sort",
     type=click.Choice(["relevance", "newest", "oldest"]),

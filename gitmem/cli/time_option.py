@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -10,19 +11,15 @@ import click
 from gitmem.times import parse_when
 
 
-class When(click.ParamType):
-    """A point in time: `2026-11-30`, `2 days ago`, `yesterday`, `last monday`; seconds since 1970 inside."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return seconds since 1970."""
-        return value if isinstance(value, float) else parse_when(str(value), time.time())
-
-
-WHEN = When()
+def time_option(name: str, text: str) -> Callable[[Any], Any]:
+    """Return an option that takes `2026-11-30` or `2 days ago`; the command gets seconds since 1970."""
+    return click.option(name, metavar="TIME", callback=_to_seconds, help=text)
 
 
 def short_time(at: str) -> str:
     """Return an RFC 3339 time as it is shown in lists: date and minute."""
     return at[:16].replace("T", " ")
+
+
+def _to_seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    return None if value is None else parse_when(value, time.time())

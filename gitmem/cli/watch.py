@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+
+if TYPE_CHECKING:
+    from gitmem.watch_state import WatchState
 
 
 @define(example="gitmem watch --once")
@@ -16,8 +21,18 @@ def command(*, once: bool) -> None:
     Search works without it; with it, a save in your editor is found at once. SIGTERM and Ctrl-C stop it
     cleanly.
     """
-    from gitmem.watch import watch_home
+    from gitmem.watch_home import watch_home
 
     settings = current()
-    report = watch_home(settings.open_home(), once=once, say=settings.note)
-    settings.reply(report, lambda: "" if settings.quiet else report.describe())
+    path = settings.home_path()
+    if not once:
+        settings.note(f"watching {path}; Ctrl-C stops it")
+    state = watch_home(path, once=once, tell=settings.note)
+    settings.reply({"watch": state}, lambda: "" if settings.quiet else describe(state))
+
+
+def describe(state: WatchState) -> str:
+    """Return the watcher's last word, for people."""
+    pending = f", {state.pending} still to index" if state.pending else ""
+    left_out = f", {state.quarantined} cannot be indexed" if state.quarantined else ""
+    return f"Up to date{pending}{left_out}."

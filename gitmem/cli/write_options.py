@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
+from gitmem.cli import standard_input
 from gitmem.cli.commands import options
 
 write_options = options(
@@ -26,5 +26,5 @@ write_options = options(
 def cause(values: dict[str, Any]) -> dict[str, Any]:
     """Return the write options among a command's values, with `by` decided."""
     taken = {name: values.pop(name) for name in ("session", "turn", "source", "reason", "by")}
-    taken["by"] = taken["by"] or ("operator" if sys.stdin.isatty() else "agent")
+    taken["by"] = taken["by"] or ("operator" if standard_input.is_terminal() else "agent")
     return taken

@@ -1,0 +1,45 @@
+"""The watcher on a home: which of the home's parts it drives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from gitmem.backends.watchdog_changes import WatchdogChanges
+from gitmem.git_state import operation_in_progress
+from gitmem.home import AgentHome
+from gitmem.watch import Watcher, watch_until_signal
+from gitmem.watch_parts import WatchParts
+from gitmem.watch_state import WatchState
+
+
+def watch_home(
+    path: Path, *, once: bool = False, tell: Callable[[str], object] = lambda _: None
+) -> WatchState:
+    """Watch the home at `path` until a signal comes, or bring it up to date once.
+
+    Args:
+        path: the folder that holds `gitmem.toml`.
+        once: one pass, then return.
+        tell: is given a sentence whenever something begins to be wrong, or is right again.
+
+    Raises:
+        HomeLocked: another watcher is at work here.
+        NotAHome: there is no home, or it was removed and did not come back.
+    """
+    return watch_until_signal(Watcher(lambda: open_parts(path), tell=tell), once=once)
+
+
+def open_parts(path: Path) -> WatchParts:
+    """Open the home at `path` for a watcher."""
+    home = AgentHome.open(path)
+    return WatchParts(
+        layout=home.layout,
+        changes=WatchdogChanges(home.layout),
+        catch_up=home.catch_up,
+        render_catalog=home.catalog,
+        settle_pending=home.branch.settle,
+        apply_spool=home.apply_spool,
+        operation=lambda: operation_in_progress(home.layout),
+        close=home.close,
+    )

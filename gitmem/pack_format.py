@@ -11,7 +11,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from gitmem.errors import CorruptionError
 from gitmem.repository import GitObject, ObjectKind
@@ -42,8 +42,7 @@ class PackEntry:
     crc: int
 
 
-@dataclass(frozen=True, slots=True)
-class IndexRow:
+class IndexRow(NamedTuple):
     """One row of a pack's index; `end` is where the entry ends in the pack."""
 
     id: str
@@ -228,18 +227,21 @@ def parse_index(index: bytes, pack_size: int) -> list[IndexRow]:
     large = offsets + 4 * count
     if len(index) < large + 2 * _HASH:
         raise _damaged("a pack index breaks off")
-    rows = []
-    crc_row = struct.unpack_from(f">{count}L", index, crcs)
-    for number, place in enumerate(struct.unpack_from(f">{count}L", index, offsets)):
-        offset = place
+    places = list(struct.unpack_from(f">{count}L", index, offsets))
+    for number, place in enumerate(places):
         if place & _LARGE:
-            (offset,) = struct.unpack_from(">Q", index, large + 8 * (place - _LARGE))
-        rows.append((offset, index[ids + _HASH * number : ids + _HASH * (number + 1)].hex(), crc_row[number]))
-    rows.sort()
-    ends = [row[0] for row in rows[1:]] + [pack_size - _HASH] * bool(rows)
-    if any(end <= row[0] for row, end in zip(rows, ends, strict=True)):
+            (places[number],) = struct.unpack_from(">Q", index, large + 8 * (place - _LARGE))
+    order = sorted(range(count), key=places.__getitem__)
+    starts = [places[number] for number in order]
+    ends = [*starts[1:], pack_size - _HASH] if starts else []
+    if any(end <= start for start, end in zip(starts, ends, strict=True)):
         raise _damaged("a pack index points outside its pack")
-    return [IndexRow(row[1], row[2], row[0], end) for row, end in zip(rows, ends, strict=True)]
+    names = index[ids:crcs].hex()
+    sums = struct.unpack_from(f">{count}L", index, crcs)
+    return [
+        IndexRow(names[40 * number : 40 * number + 40], sums[number], start, end)
+        for number, start, end in zip(order, starts, ends, strict=True)
+    ]
 
 
 def ids_between(index: bytes, low: int, high: int) -> list[bytes]:

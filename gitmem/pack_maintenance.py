@@ -24,12 +24,13 @@ from gitmem.pack_files import OwnPack, levels_of, own_packs, remove_pack, write_
 from gitmem.pack_format import PackEntry, delta_entry
 from gitmem.pack_sources import PackSource, PackSources, StoredEntry
 
-#: Packs of a turn, and packs of a higher level, that become one. About fifty remain, however long the
-#: history is; with more than fifty `git gc --auto` would merge them by itself.
+#: Packs of a turn, and packs of a higher level, that become one. About fifty remain for a hundred thousand
+#: turns; with more than fifty `git gc --auto` would merge them by itself.
 TURN_PACKS: Final = 32
 LARGER_PACKS: Final = 8
-#: Bytes that one merge copies; a pack of half this size is left as it is.
-_LARGEST_MERGE: Final = 256 << 20
+#: A pack beyond this size is left as it is, and one merge copies no more than that: no call takes long.
+_LARGEST_SOURCE: Final = 16 << 20
+_LARGEST_MERGE: Final = 64 << 20
 #: Longest object that is inflated to make a delta.
 _LARGEST_DELTA: Final = 4 << 20
 _TREE_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
@@ -95,7 +96,7 @@ def _merge_levels(folder: Path, deadline: float) -> MergeReport:
 
 def _next_batch(packs: Sequence[OwnPack]) -> list[OwnPack]:
     """Return the oldest packs of the lowest level that has enough, as many as one merge may copy."""
-    movable = [pack for pack in packs if pack.size <= _LARGEST_MERGE // 2]
+    movable = [pack for pack in packs if pack.size <= _LARGEST_SOURCE]
     for level in sorted({pack.level for pack in movable}):
         batch = [pack for pack in movable if pack.level == level]
         if _is_due(level, len(batch)):

@@ -120,6 +120,7 @@ class PackSources:
             for row in source.rows():
                 if row.id not in known:
                     yield StoredEntry(row, source.content)
+            _let_go(source.content)
 
     def _repeated(self) -> list[set[str]]:
         """Return, for each pack, the ids that an earlier one has."""
@@ -131,6 +132,12 @@ class PackSources:
                 known.update(raw_id.hex() for raw_id in ids if raw_id in seen)
                 seen.update(ids)
         return repeated
+
+
+def _let_go(content: mmap.mmap) -> None:
+    """Give back the memory that a mapped pack was read through."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        content.madvise(mmap.MADV_DONTNEED)
 
 
 def _open(pack: OwnPack, stack: ExitStack) -> PackSource:
@@ -155,3 +162,4 @@ def _check(source: PackSource) -> None:
             with view[row.offset : row.end] as raw:
                 if zlib.crc32(raw) != row.crc:
                     raise CorruptionError(f"{source.pack.stem.name} is damaged at {row.offset}")
+    _let_go(source.content)

@@ -308,10 +308,14 @@ def test_large_objects_are_copied_unread(home: Home, monkeypatch: pytest.MonkeyP
     assert home.levels() == {1: 1}
     home.check()
     home.turns(3)
-    monkeypatch.setattr(pack_maintenance, "_LARGEST_MERGE", 2000)
+    monkeypatch.setattr(pack_maintenance, "_LARGEST_SOURCE", 1000)
+    assert merge_packs(home.layout) == MergeReport()
     sizes = [pack.size for pack in own_packs(home.folder) if pack.level == 0]
     assert min(sizes) > 1000
-    assert merge_packs(home.layout) == MergeReport()
+    monkeypatch.setattr(pack_maintenance, "_LARGEST_SOURCE", 100_000)
+    monkeypatch.setattr(pack_maintenance, "_LARGEST_MERGE", sum(sizes) - 1)
+    assert merge_packs(home.layout) == MergeReport(merged=2, made=1)
+    home.check()
 
 
 def test_permissions_are_those_of_the_merged_packs(home: Home) -> None:

@@ -74,6 +74,31 @@ def packed_below(content: bytes | mmap, prefix: bytes = b"") -> Iterator[tuple[s
             return
 
 
+def packed_folders(content: bytes | mmap, prefix: bytes) -> list[str]:
+    """Return the names of the folders directly below `prefix` that packed refs stand in.
+
+    In a file that Git sorted a few lines are read for each, however many refs it holds.
+    """
+    header = _header(content)
+    if _SORTED not in header:
+        names = (name.encode("utf-8", "surrogateescape") for name, _ in packed_below(content, prefix))
+        parts = [name[len(prefix) :].partition(b"/") for name in names]
+        return [
+            *dict.fromkeys(folder.decode("utf-8", "surrogateescape") for folder, slash, _ in parts if slash)
+        ]
+    folders: list[str] = []
+    after = prefix
+    while True:
+        at = _first_line(content, len(header), after)
+        name = content[at + 41 : _line_end(content, at)]
+        if not name.startswith(prefix):
+            return folders
+        folder, slash, _ = name[len(prefix) :].partition(b"/")
+        folders += [folder.decode("utf-8", "surrogateescape")] if slash else []
+        # What sorts behind everything in the folder, or behind this one ref.
+        after = prefix + folder + b"0" if slash else name + b"\0"
+
+
 def without_packed(content: bytes, name: bytes) -> bytes:
     """Return packed-refs less one ref and the peeled value that belongs to it; all other lines unchanged."""
     kept: list[bytes] = []

@@ -23,6 +23,7 @@ from gitmem.git_refs import (
     is_logged,
     is_ref_name,
     packed_below,
+    packed_folders,
     parse_ref_file,
     parse_reflog,
     without_packed,
@@ -83,13 +84,26 @@ class RefFiles:
 
     def below(self, prefix: str) -> dict[str, str]:
         """Return names and values of the refs below `prefix`, sorted by name; damaged ones are left out."""
-        refs = dict(self._packed(prefix))
+        head, star, tail = prefix.partition("*")
+        if star:
+            found = (self.below(f"{head}{folder}{tail}") for folder in self._folders(head))
+            return dict(sorted((name, value) for refs in found for name, value in refs.items()))
+        # Loose ones first: `git pack-refs` packs a ref before it removes its file.
+        refs: dict[str, str | None] = {}
         for name in self._loose_names(prefix):
-            refs.pop(name, None)
             with suppress(CorruptionError):
-                value = self.read(name)
-                refs |= {} if value is None else {name: value}
-        return dict(sorted(refs.items()))
+                refs[name] = None
+                refs[name] = self.read(name)
+        packed = [(name, value) for name, value in self._packed(prefix) if name not in refs]
+        return {name: value for name, value in sorted([*packed, *refs.items()]) if value is not None}
+
+    def _folders(self, prefix: str) -> list[str]:
+        folder = prefix.removesuffix("/")
+        found: set[str] = set()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            found |= {entry.name for entry in os.scandir(self._folder(prefix) / folder) if entry.is_dir()}
+        with self._packed_map() as content:
+            return sorted(found | {*packed_folders(content, encode_path(prefix))})
 
     def move(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
         """Compare-and-swap a ref; see `RefStore.move_ref`."""

@@ -111,7 +111,11 @@ class RefStore(Protocol):
         ...
 
     def list_refs(self, prefix: str) -> Mapping[str, str]:
-        """Return full names and values of the refs below `prefix` (which ends in `/`)."""
+        """Return full names and values of the refs below `prefix`, sorted by name.
+
+        Args:
+            prefix: ends in `/`; a component may be `*`, which stands for any one name.
+        """
         ...
 
     def move_ref(self, name: str, *, old: str, new: str, message: str, who: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -98,7 +99,9 @@ class MemoryRepository:
 
     def list_refs(self, prefix: str) -> Mapping[str, str]:
         """Return names and values of the refs below `prefix`."""
-        return {name: value for name, value in sorted(self.refs.items()) if name.startswith(prefix)}
+        head, star, tail = prefix.partition("*")
+        below = re.compile(f"{re.escape(head)}[^/]+{re.escape(tail)}" if star else re.escape(head))
+        return {name: value for name, value in sorted(self.refs.items()) if below.match(name)}
 
     def move_ref(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
         """Compare-and-swap one ref."""

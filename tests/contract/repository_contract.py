@@ -217,6 +217,17 @@ class RepositoryContract:
         assert list(repository.list_refs("refs/")) == sorted(names)
         assert repository.list_refs("refs/nothing/") == {}
 
+    def test_refs_are_listed_through_a_star(self, repository: Repository) -> None:
+        """What each remote brought is found without a look at all that remotes have."""
+        one, *_ = put_chain(repository, 1)
+        names = ["refs/remotes/a-b/x/w1", "refs/remotes/a/x/w1", "refs/remotes/a/x/w2", "refs/remotes/c/x/w1"]
+        others = ["refs/remotes/a/main", "refs/remotes/a/y/w1", "refs/remotes/main", "refs/remotes/a/b/x/w1"]
+        for name in [*names, *others]:
+            repository.move_ref(name, old=ABSENT, new=one, message="", who=WHO)
+        assert list(repository.list_refs("refs/remotes/*/x/").items()) == [(name, one) for name in names]
+        assert repository.list_refs("refs/remotes/*/z/") == {}
+        assert repository.list_refs("refs/nothing/*/x/") == {}
+
     def test_objects_are_there_while_the_pack_is_held_and_after(self, repository: Repository) -> None:
         """A ref may be moved inside the context, and a failure inside is the caller's own."""
         tree = make_tree([])

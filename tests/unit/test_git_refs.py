@@ -18,6 +18,7 @@ from gitmem.git_refs import (
     is_logged,
     is_ref_name,
     packed_below,
+    packed_folders,
     parse_ref_file,
     without_packed,
 )
@@ -149,3 +150,24 @@ def test_a_reflog_line_is_one_line() -> None:
 def test_reflogs_are_started_where_git_starts_them(name: str, setting: str | None, logged: bool) -> None:
     """The operator's setting decides."""
     assert is_logged(name, setting) is logged
+
+
+@pytest.mark.parametrize(
+    "header", [b"# pack-refs with: peeled fully-peeled sorted \n", b"", b"# pack-refs with: peeled \n"]
+)
+def test_packed_folders_are_named_once(header: bytes) -> None:
+    """Which remotes have packed refs is seen in a few lines, also beside names that sort into their midst."""
+    names = [
+        "refs/remotes/a-b/x",
+        "refs/remotes/a.b",
+        "refs/remotes/a/x",
+        "refs/remotes/a/y/z",
+        "refs/remotes/é/x",
+        "refs/tags/t",
+    ]
+    content = header + b"".join(
+        b"1" * 40 + b" " + name.encode() + b"\n^" + b"2" * 40 + b"\n" for name in names
+    )
+    assert packed_folders(content, b"refs/remotes/") == ["a-b", "a", "é"]
+    assert packed_folders(content, b"refs/heads/") == []
+    assert packed_folders(header, b"refs/remotes/") == []

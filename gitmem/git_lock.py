@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,9 @@ from gitmem.errors import HomeLocked
 
 #: Content of the lock files gitmem makes; under the home lock such ones are leftovers and may be removed.
 MARK: Final = b"gitmem"
+_FOLDER_TRIES: Final = 20
+#: What file systems without hard links answer.
+_NO_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 @contextmanager
@@ -32,7 +37,6 @@ def git_lock(path: Path, *, wait: float = 1.0) -> Iterator[Path]:
         HomeLocked: it stayed held; the lock file is left alone.
     """
     lock = path.with_name(path.name + ".lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
     _take(lock, wait)
     try:
         yield lock
@@ -55,9 +59,10 @@ def remove_stale(path: Path) -> bool:
 def _take(lock: Path, wait: float) -> None:
     deadline = time.monotonic() + wait
     pause = 0.0005
+    folder_made = 0
     while True:
         try:
-            descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            _make(lock)
         except FileExistsError:
             if time.monotonic() >= deadline:
                 raise _held(lock) from None
@@ -66,15 +71,36 @@ def _take(lock: Path, wait: float) -> None:
             continue
         except FileNotFoundError:
             # `git pack-refs` and `git gc` remove folders that fall empty, also one that was made just now.
-            if time.monotonic() >= deadline:
+            if folder_made == _FOLDER_TRIES:
                 raise
+            folder_made += 1
             lock.parent.mkdir(parents=True, exist_ok=True)
             continue
-        try:
-            os.write(descriptor, MARK)
-        finally:
-            os.close(descriptor)
         return
+
+
+def _make(lock: Path) -> None:
+    """Make the lock file with its mark in one step: a kill never leaves one that nobody knows to be ours."""
+    if os.path.lexists(lock):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(lock))
+    part = lock.with_name(f".{lock.name}.{secrets.token_hex(4)}.part")
+    _write_mark(part)
+    try:
+        os.link(part, lock)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _write_mark(lock)
+    finally:
+        part.unlink()
+
+
+def _write_mark(path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        os.write(descriptor, MARK)
+    finally:
+        os.close(descriptor)
 
 
 def _release(lock: Path) -> None:

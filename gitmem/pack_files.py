@@ -206,7 +206,9 @@ def _is_stale(path: Path, name: str) -> bool:
         return False
     found = _KEEP.fullmatch(path.read_bytes()[:100])
     if found is None:
-        return False
+        # Killed before its text was written; the pack would have come next.
+        alone = _NAME.fullmatch(path.stem) and not path.with_suffix(".pack").exists()
+        return bool(alone) and _age(path) > _FORGOTTEN_AFTER
     here = found[2] is None or found[2].decode() == _machine()
     return (here and _is_dead(int(found[1]))) or _age(path) > _FORGOTTEN_AFTER
 

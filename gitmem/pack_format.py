@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
@@ -83,7 +84,7 @@ class PackAssembler:
     def __init__(self, count: int) -> None:
         self._digest = hashlib.sha1(usedforsecurity=False)
         #: Id, CRC-32 and offset of each entry, 32 bytes, by the first byte of the id.
-        self._rows = [bytearray() for _ in range(256)]
+        self._rows: dict[int, bytearray] = defaultdict(bytearray)
         self._offset = 0
         self.header = struct.pack(">4sLL", b"PACK", 2, count)
         self._take(self.header)
@@ -321,11 +322,11 @@ def _inserts(content: bytes) -> bytes:
     return bytes(out)
 
 
-def _index(rows: Sequence[bytearray], trailer: bytes) -> bytes:
+def _index(rows: Mapping[int, bytearray], trailer: bytes) -> bytes:
     ids, crcs, offsets, large = bytearray(), bytearray(), bytearray(), bytearray()
     fanout = []
-    for bucket in rows:
-        for raw_id, crc, offset in sorted(_ROW.iter_unpack(bucket)):
+    for byte in range(256):
+        for raw_id, crc, offset in sorted(_ROW.iter_unpack(rows[byte])) if byte in rows else ():
             ids += raw_id
             crcs += crc.to_bytes(4, "big")
             if offset >= _LARGE:

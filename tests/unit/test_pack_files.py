@@ -199,6 +199,7 @@ def test_what_a_dead_process_left_is_stale(folder: Path) -> None:
         "pack-5.keep": "kept by hand\n",
         "pack-6.keep": f"gitmem {dead} ffffffff\n",
         "pack-7.keep": "gitmem\n",
+        f"pack-{'6769746d'}{'0' * 32}.keep": "",
         f"gitmem-{os.getpid()}-0123456789ab.part": "",
         "tmp_pack_x.part": "",
     }
@@ -208,7 +209,12 @@ def test_what_a_dead_process_left_is_stale(folder: Path) -> None:
     old = time.time() - 4000
     for name in living:
         os.utime(folder / name, (old, old))
-    elsewhere = {"pack-3.keep", "pack-6.keep", f"gitmem-{os.getpid()}-0123456789ab.part"}
+    elsewhere = {
+        "pack-3.keep",
+        "pack-6.keep",
+        f"pack-6769746d{'0' * 32}.keep",
+        f"gitmem-{os.getpid()}-0123456789ab.part",
+    }
     assert {path.name for path in stale_files(folder)} == set(stale) | elsewhere
 
 

@@ -311,9 +311,16 @@ class AgentHome:
             )
         )
 
-    def catch_up(self, hints: Hints | None = None) -> CatchUp:
-        """Bring the search index up to date."""
-        return self._indexer.catch_up(hints)
+    def catch_up(self, hints: Hints | None = None, *, seconds: float | None = None) -> CatchUp:
+        """Bring the search index up to date.
+
+        Args:
+            hints: where something may have changed; None looks everywhere.
+            seconds: after so long the rest is left for another call; None leaves nothing.
+        """
+        from gitmem.indexer import Budget
+
+        return self._indexer.catch_up(hints, Budget(seconds=seconds))
 
     def reindex(self) -> CatchUp:
         """Build the search index anew."""
@@ -377,7 +384,8 @@ class AgentHome:
         from gitmem.indexer import Indexer
         from gitmem.note_ids import NoteIds
 
-        return Indexer(self.ledger, self.layout, NoteIds(self.repository, self.layout), self.search_index)
+        ids = NoteIds(self.repository, self.layout)
+        return Indexer(self.repository, self.ledger, self.layout, ids, self.search_index)
 
     @cached_property
     def _search(self) -> Search:

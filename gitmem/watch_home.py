@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from gitmem.backends.watchdog_changes import WatchdogChanges
 from gitmem.git_state import operation_in_progress
@@ -11,6 +12,10 @@ from gitmem.home import AgentHome
 from gitmem.watch import Watcher, watch_until_signal
 from gitmem.watch_parts import WatchParts
 from gitmem.watch_state import WatchState
+
+#: Seconds after which a long backlog is left for the next round: between two rounds the watcher hears a signal,
+#: gives a sign of life and sees to everything else.
+ROUND: Final = 1.0
 
 
 def watch_home(
@@ -36,7 +41,7 @@ def open_parts(path: Path) -> WatchParts:
     return WatchParts(
         layout=home.layout,
         changes=WatchdogChanges(home.layout),
-        catch_up=home.catch_up,
+        catch_up=lambda hints: home.catch_up(hints, seconds=ROUND),
         render_catalog=home.catalog,
         settle_pending=home.branch.settle,
         apply_spool=home.apply_spool,

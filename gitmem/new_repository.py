@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,8 @@ def init_repository(root: Path) -> None:
     git_dir = root / ".git"
     if os.path.lexists(git_dir):
         return
+    import shutil  # noqa: PLC0415 - opening a repository imports this module and should not pay for it
+
     root.mkdir(parents=True, exist_ok=True)
     fresh = root / f".git.{secrets.token_hex(6)}.part"
     try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import re
 import secrets
 import time
@@ -230,7 +229,7 @@ def _age(path: Path) -> float:
 
 
 def _machine() -> str:
-    return hashlib.sha256(platform.node().encode("utf-8", "replace")).hexdigest()[:8]
+    return hashlib.sha256(os.fsencode(os.uname().nodename)).hexdigest()[:8]
 
 
 def _write_pack_part(

@@ -1,0 +1,123 @@
+"""Every reply with `--json` is valid under its schema in `docs/schemas/`, and every command has one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import jsonschema
+import pytest
+from system.command_line import gitmem
+
+from gitmem.cli.program import COMMANDS, program
+from gitmem.sample_home import copy_sample_home
+
+FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
+SCHEMAS = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+EVENT = '{"kind": "message", "role": "user", "text": "The staging port is 2222"}\n'
+
+#: Command lines in the order in which they are run in one home, each with its schema; `{ref}` is a message.
+REPLIES = (
+    ("init", ["init", "."], ""),
+    ("turn", ["turn", "--session", "s1"], EVENT),
+    ("turn-open", ["turn", "open"], ""),
+    ("turn-add", ["turn", "add"], EVENT),
+    ("turn", ["turn", "close"], ""),
+    ("write", ["note", "add", "new.md", "--title", "New", "--content", "-"], "A new note.\n"),
+    ("write", ["note", "edit", "new.md", "--content", "Other words."], ""),
+    ("write", ["note", "append", "new.md", "--content", "More."], ""),
+    ("write", ["note", "move", "new.md", "newer.md"], ""),
+    ("note", ["note", "show", "newer.md"], ""),
+    ("write", ["note", "remove", "newer.md"], ""),
+    ("write", ["commit"], ""),
+    ("notes", ["notes"], ""),
+    ("catalog", ["notes", "--catalog"], ""),
+    ("search", ["search", "staging", "port"], ""),
+    ("search", ["search", "staging", "--limit", "2", "--explain"], ""),
+    ("search", ["search", "zzzzqqqq"], ""),
+    ("get", ["get", "{ref}"], ""),
+    ("get", ["get", "{ref}", "--max-chars", "3"], ""),
+    ("show", ["show", "{ref}"], ""),
+    ("show", ["show", "notes/staging.md"], ""),
+    ("show", ["show", "{commit}"], ""),
+    ("log", ["log"], ""),
+    ("log", ["log", "--by", "turn", "--limit", "3"], ""),
+    ("log", ["log", "--by", "session"], ""),
+    ("log", ["log", "notes/staging.md"], ""),
+    ("status", ["status"], ""),
+    ("watch", ["watch", "--once"], ""),
+    ("reindex", ["reindex"], ""),
+    ("config", ["config", "get", "gitmem.branch"], ""),
+    ("config", ["config", "set", "gitmem.sign", "false"], ""),
+    ("config-list", ["config", "list"], ""),
+    ("import", ["import", "jsonl", "{file}", "--dry-run"], ""),
+    ("import", ["import", "jsonl", "{file}"], ""),
+    ("demo", ["demo", "--keep", "{new}"], ""),
+    ("error", ["get", "message:msg_000000000000000"], ""),
+    ("error", ["get"], ""),
+)
+
+
+def check(name: str, data: object) -> None:
+    """Fail unless `data` is valid under a schema."""
+    jsonschema.validate(data, SCHEMAS[name], cls=jsonschema.Draft202012Validator)
+
+
+@pytest.fixture(scope="module")
+def replies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, dict[str, object]]]:
+    """The reply of each command line, run one after the other in one copy of the sample home."""
+    folder = tmp_path_factory.mktemp("replies")
+    home = folder / "aria"
+    copy_sample_home(home)
+    (folder / "more.jsonl").write_text(EVENT)
+    names = {"file": str(folder / "more.jsonl"), "new": str(folder / "demo")}
+    found = []
+    for schema, line, stdin in REPLIES:
+        ran = gitmem(*(word.format(**names) for word in line), "--json", stdin=stdin, cwd=home)
+        assert ran.code == 0 or schema == "error", f"{line}: {ran.err}"
+        if schema == "turn":
+            names |= {"ref": ran.json["records"][0]["source_ref"], "commit": ran.json["committed"]}
+        found.append((schema, ran.json))
+    return found
+
+
+def test_every_reply_is_valid(replies: list[tuple[str, dict[str, object]]]) -> None:
+    """Programs rely on names and types."""
+    for name, reply in replies:
+        check(name, reply)
+
+
+def leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the full name of each command that answers."""
+    if not isinstance(command, click.Group) or command.invoke_without_command:
+        yield path
+    if isinstance(command, click.Group):
+        for name, child in command.commands.items():
+            yield from leaves(child, (*path, name))
+
+
+def test_every_command_is_among_them() -> None:
+    """A command without a schema has no promise."""
+    ctx = click.Context(program, info_name="gitmem")
+    names = set()
+    for name in COMMANDS:
+        command = program.get_command(ctx, name)
+        assert command is not None
+        names |= set(leaves(command, (name,)))
+    run = {
+        tuple(line[: len(name)])
+        for _, line, _ in REPLIES
+        for name in names
+        if tuple(line[: len(name)]) == name
+    }
+    assert names <= run
+
+
+def test_every_schema_is_used_and_is_one() -> None:
+    """A schema that nothing answers to is out of date."""
+    assert {name for name, _, _ in REPLIES} == set(SCHEMAS)
+    for schema in SCHEMAS.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["description"]

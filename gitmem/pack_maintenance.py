@@ -1,4 +1,4 @@
-"""Many small packs become few: thirty-two packs of a turn one, eight of one level one of the next.
+"""Many small packs become few: thirty-two packs of a turn one, seven of one level one of the next.
 
 Only packs of gitmem's own making are merged. In the first merge older versions of a file or folder become
 deltas against the longest one; further merges copy entries as they are. The new pack is durable before an old
@@ -24,10 +24,10 @@ from gitmem.pack_files import OwnPack, levels_of, own_packs, remove_pack, write_
 from gitmem.pack_format import PackEntry, delta_entry
 from gitmem.pack_sources import PackSource, PackSources, StoredEntry
 
-#: Packs of a turn, and packs of a higher level, that become one. About fifty remain for a hundred thousand
-#: turns; with more than fifty `git gc --auto` would merge them by itself.
+#: Packs of a turn, and packs of a higher level, that become one. At most 49 remain of the levels that still
+#: merge; with more than fifty packs `git gc --auto` would merge them by itself.
 TURN_PACKS: Final = 32
-LARGER_PACKS: Final = 8
+LARGER_PACKS: Final = 7
 #: A pack beyond this size is left as it is, and one merge copies no more than that: no call takes long.
 _LARGEST_SOURCE: Final = 16 << 20
 _LARGEST_MERGE: Final = 64 << 20

@@ -136,6 +136,7 @@ def test_levels_rise_like_digits(home: Home, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_backlog_is_worked_off_within_its_time(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """After an import many packs wait; each call begins no merge after its time."""
     monkeypatch.setattr(pack_maintenance, "TURN_PACKS", 2)
+    monkeypatch.setattr(pack_maintenance, "LARGER_PACKS", 8)
     home.turns(16)
     assert merge_packs(home.layout, seconds=0) == MergeReport()
     merge_packs(home.layout)

@@ -83,11 +83,13 @@ class QueryUnit:
     Attributes:
         surface: as it was asked, for naming it.
         terms: what to look for, with the weight of each.
+        simple: the terms that any text has which holds all of it, whole or in parts.
         otherwise: for a term that the index does not hold, what to look for in its place.
     """
 
     surface: str
     terms: Mapping[str, float]
+    simple: tuple[str, ...]
     otherwise: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -108,8 +110,8 @@ def count_terms(text: str) -> Analysis:
             terms: Any = _run_terms(chunk)
             length += len(chunk)
         else:
-            terms, words = _chunk_terms(chunk)
-            length += words
+            terms, simple = _chunk_terms(chunk)
+            length += len(simple)
         for term in terms:
             counts[term] = counts.get(term, 0) + 1
     return Analysis(counts, length)
@@ -155,35 +157,32 @@ def _run_terms(run: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=200_000)
-def _chunk_terms(chunk: str) -> tuple[tuple[str, ...], int]:
-    """Return the terms of a word or identifier, and how many words it is."""
+def _chunk_terms(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return all terms of a word or identifier, and those of its simple words, one for each."""
     chunk = _shorten(chunk)
-    terms: list[str] = []
-    words = 0
+    simple: list[str] = []
+    joined: list[str] = []
     outer = [piece for piece in _OUTER.split(chunk) if piece]
     for piece in outer:
-        words += _piece_terms(piece, terms)
+        _split_piece(piece, simple, joined)
     if len(outer) > 1 and len(chunk) <= _LONGEST_WHOLE:
-        terms.append(chunk.casefold())
+        joined.append(chunk.casefold())
     if chunk.endswith(("++", "#")):
-        terms.append(outer[-1].casefold() + chunk[-1:] * (2 if chunk[-1] == "+" else 1))
-    return tuple(dict.fromkeys(terms)) if len(terms) > 1 else tuple(terms), words
+        joined.append(outer[-1].casefold() + chunk[-1:] * (2 if chunk[-1] == "+" else 1))
+    return tuple(dict.fromkeys(simple + joined)), tuple(simple)
 
 
-def _piece_terms(piece: str, terms: list[str]) -> int:
-    """Add the terms of a piece such as `memory.char_limit` to `terms`; return how many words it is."""
+def _split_piece(piece: str, simple: list[str], joined: list[str]) -> None:
+    """Add the terms of a piece such as `memory.char_limit`: of its words, and of what they are together."""
     dotted = [part for part in piece.split(".") if part]
-    words = 0
     for part in dotted:
-        parts = [sub for word in _INNER.split(part) if word for sub in _split_word(word)]
-        words += len(parts)
-        terms.extend(_term(sub) for sub in parts)
-        if len(parts) > 1:
-            terms.append(_term("".join(parts)))
+        words = [sub for word in _INNER.split(part) if word for sub in _split_word(word)]
+        simple += map(_term, words)
+        if len(words) > 1:
+            joined.append(_term("".join(words)))
     if len(dotted) > 1 and len(piece) <= _LONGEST_WHOLE:
         letters = all(len(part) == 1 for part in dotted)
-        terms.append(("".join(dotted) if letters else ".".join(dotted)).casefold())
-    return words
+        joined.append(("".join(dotted) if letters else ".".join(dotted)).casefold())
 
 
 def _shorten(chunk: str) -> str:
@@ -221,14 +220,15 @@ def _content_units(chunk: str) -> Iterator[QueryUnit]:
 
 
 def _chunk_unit(chunk: str) -> QueryUnit:
-    return QueryUnit(chunk, dict.fromkeys(_chunk_terms(chunk)[0], 1.0))
+    terms, simple = _chunk_terms(chunk)
+    return QueryUnit(chunk, dict.fromkeys(terms, 1.0), simple)
 
 
 def _run_unit(run: str) -> QueryUnit:
     if len(run) == 1:
-        return QueryUnit(run, {run: CHARACTER_WEIGHT})
+        return QueryUnit(run, {run: CHARACTER_WEIGHT}, (run,))
     pairs = [run[at : at + 2] for at in range(len(run) - 1)]
-    return QueryUnit(run, dict.fromkeys(pairs, 1.0), {pair: tuple(pair) for pair in pairs})
+    return QueryUnit(run, dict.fromkeys(pairs, 1.0), tuple(pairs), {pair: tuple(pair) for pair in pairs})
 
 
 @lru_cache(maxsize=1)

@@ -201,9 +201,7 @@ def _take_segment(sources: Sources, batch: Batch, segment: Segment) -> None:
 def _settle_ids(sources: Sources, manifest: Manifest, batch: Batch) -> str:
     """Give each note the id that the list of all notes gives it; return what that was decided by."""
     paths = _note_paths(sources)
-    digest = hashlib.sha256(
-        "\0".join([str(sources.head), *paths]).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    digest = notes_digest(sources)
     if digest == manifest.notes_of and not batch.has_notes:
         return digest
     id_of = sources.note_ids.lookup(paths)
@@ -212,6 +210,12 @@ def _settle_ids(sources: Sources, manifest: Manifest, batch: Batch) -> str:
             batch.documents = [item for item in batch.documents if item.document.origin != path]
             _take_file(sources, batch, path, id_of, note_id)
     return digest
+
+
+def notes_digest(sources: Sources) -> str:
+    """Return a digest of what the ids of notes depend on, beside the notes' own text."""
+    text = "\0".join([str(sources.head), *_note_paths(sources)])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _assign_ids(

@@ -23,7 +23,7 @@ FLOORS = [
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text subjects
         authored_text branch_changes entries note_tags front_matter_yaml front_matter front_matter_edit
         note_text catalog note_identity slugs scanner stemming analysis documents manifest ranking exact_words
-        snippet advanced_query
+        snippet advanced_query search_reply
         text_merge branch_merge staging_area pack_format attributes git_refs git_config reachability""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock git_lock recent_objects shared_files
@@ -34,7 +34,8 @@ FLOORS = [
         """pack_maintenance ledger spool turn_line lifecycle git_state staged_index operator_branch
         pending_writes curated note_ids authored_files note_paths notes history tree_sight duty watch_state""",
         # 5 use cases
-        "init turn index_backlog index_batch indexer memory_get search status commit_found importers/",
+        """init turn index_backlog index_batch indexer memory_text memory_files memory_get latest_snapshots
+        search_candidates unindexed search status commit_found importers/""",
         # 6 doors
         "watch_parts vigil watch home demo cli/",
     )

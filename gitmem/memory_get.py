@@ -1,0 +1,362 @@
+"""Reads what a source ref names from where it is kept; works without any index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem.documents import command_text
+from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UnknownSource, UsageError
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.lifecycle_rules import Snapshot, find_heads, reduce_heads
+from gitmem.memory_files import MemoryFiles
+from gitmem.memory_text import (
+    BATCH_INPUTS,
+    BATCH_OUTPUTS,
+    Whole,
+    as_json,
+    batch_item,
+    object_text,
+    output_text,
+    spoken,
+)
+from gitmem.notes import Notes
+from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, Record
+from gitmem.refs import KINDS, SourceRef, parse_ref
+
+DEFAULT_CHARS: Final = 12_000
+MOST_CHARS: Final = 50_000
+
+_RECORD_ID: Final = re.compile(rf"(?:{'|'.join(ID_PREFIXES.values())})_[0-9a-f]{{1,15}}")
+_HEX: Final = re.compile(r"[0-9a-f]{4,40}")
+_KIND_OF_PREFIX: Final = {prefix: kind for kind, prefix in ID_PREFIXES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A piece of what was remembered.
+
+    Attributes:
+        content: at most as many code points as were asked for.
+        offset: of the first of them in the whole text.
+        total_chars: code points of the whole text.
+        next_offset: where the rest begins; None where nothing is left.
+    """
+
+    source_ref: str
+    kind: str
+    title: str
+    content: str
+    offset: int
+    total_chars: int
+    truncated: bool
+    next_offset: int | None
+    updated_at: str
+    metadata: Mapping[str, Any]
+
+
+class MemoryReader:
+    """Resolves source refs of one home.
+
+    Args:
+        ledger: its records.
+        layout: its files.
+        notes: finds notes by id.
+        home_id: refs into other homes are not resolved here.
+    """
+
+    def __init__(self, ledger: Ledger, layout: Layout, notes: Notes, home_id: str) -> None:
+        self._ledger = ledger
+        self._notes = notes
+        self._files = MemoryFiles(layout, notes, ledger.receipts)
+        self._home_id = home_id
+
+    def get(self, ref: str, *, offset: object = 0, max_chars: object = DEFAULT_CHARS) -> Memory:
+        """Return what a ref names, or a part of it; all parts together are the text, character by character.
+
+        Args:
+            ref: a source ref, an id, or the unique beginning of one.
+            offset: of the first code point.
+            max_chars: code points at most, 1 to 50,000.
+
+        Raises:
+            InvalidRef: it is none.
+            UnknownSource: it names nothing in this home.
+            Unavailable: what it names was redacted or deleted.
+        """
+        start = _number(offset, "offset", 0, None)
+        size = _number(max_chars, "max_chars", 1, MOST_CHARS)
+        whole = self._read(self._parse(ref))
+        content = whole.text[start : start + size]
+        end = start + len(content)
+        is_cut = end < len(whole.text)
+        return Memory(
+            source_ref=whole.ref,
+            kind=whole.ref.partition(":")[0],
+            title=whole.title,
+            content=content,
+            offset=start,
+            total_chars=len(whole.text),
+            truncated=is_cut,
+            next_offset=end if is_cut else None,
+            updated_at=whole.updated_at,
+            metadata=whole.metadata,
+        )
+
+    def resolves(self, ref: str) -> bool:
+        """Say whether a ref names something now."""
+        try:
+            self._read(parse_ref(ref))
+        except GitmemError:
+            return False
+        return True
+
+    def _parse(self, text: str) -> SourceRef:
+        """Return the ref that a text is or stands for."""
+        if not isinstance(text, str) or ":" in text or not text:
+            return parse_ref(text)
+        found = list(self._complete(text))
+        if not found:
+            # The reason why it is no ref says more than that nothing was found.
+            if not re.fullmatch(r"[A-Za-z0-9_.-]+", text):
+                parse_ref(text)
+            raise _unknown(text)
+        if len(found) > 1:
+            raise AmbiguousMatch(
+                f"{len(found)} things begin with {text}", hint="Write more of it.", matches=sorted(found)[:20]
+            )
+        return parse_ref(found[0])
+
+    def _complete(self, text: str) -> Iterator[str]:
+        """Yield the refs whose id is, or begins with, a text."""
+        prefix = text.partition("_")[0]
+        if _RECORD_ID.fullmatch(text) and prefix in _KIND_OF_PREFIX:
+            if prefix == "turn":
+                yield from self._turns_named(text)
+                return
+            record = self._ledger.find(text)
+            if record is not None:
+                yield _bare_ref(record.kind, record.id)
+                return
+            ids = (one for one in self._ledger.record_ids() if one.startswith(text))
+            yield from {_bare_ref(_KIND_OF_PREFIX[prefix], one) for one in ids}
+            return
+        exact = self._objects_named(text)
+        yield from exact
+        if exact or not _HEX.fullmatch(text):
+            if not exact:
+                yield from self._note_named(text)
+            return
+        yield from (f"entry:{entry}" for entry, *_ in self._files.entries() if entry.startswith(text))
+        yield from self._note_named(text)
+
+    def _turns_named(self, text: str) -> list[str]:
+        found = {r.turn for r in self._ledger.find_all(f'"turn":"{text}'.encode()) if r.turn.startswith(text)}
+        return sorted(f"turn:{turn}" for turn in found)
+
+    def _objects_named(self, text: str) -> list[str]:
+        """Return the tasks, waits, work items and sessions that a caller called so."""
+        found = {
+            f"{record.kind}:{record.object}"
+            for record in self._ledger.find_all(f'"object":"{text}"'.encode())
+            if record.object == text
+        }
+        if any(r.session == text for r in self._ledger.find_all(f'"session":"{text}"'.encode())):
+            found.add(f"session:{text}")
+        return sorted(found)
+
+    def _note_named(self, text: str) -> Iterator[str]:
+        try:
+            yield self._notes.find(text).source_ref
+        except GitmemError:
+            return
+
+    def _read(self, ref: SourceRef) -> Whole:
+        if ref.home is not None and ref.home != self._home_id:
+            raise _unknown(str(ref))
+        readers: Mapping[str, Callable[[SourceRef], Whole | None]] = {
+            "note": self._files.note,
+            "entry": self._files.entry,
+            "agent_memory": self._files.agent_memory,
+            "episode": self._files.episode,
+            "file": lambda wanted: self._files.file(wanted) or self._record(wanted),
+            "turn": self._turn,
+            "session": self._session,
+            "tool_execution": self._tool,
+            **dict.fromkeys(LIFECYCLE_KINDS, self._object),
+        }
+        whole = readers.get(ref.kind, self._record)(ref)
+        if whole is None:
+            raise _unknown(str(ref))
+        return whole
+
+    # Records
+
+    def _find(self, kind: str, record_id: str) -> Record | None:
+        record = self._ledger.find(record_id)
+        if record is None or record.kind != kind:
+            return None
+        if record.redacted:
+            raise _redacted(record)
+        return record
+
+    def _body(self, record: Record) -> Mapping[str, Any]:
+        """Return a record's body, with what the line has of long texts where they are gone."""
+        try:
+            return self._ledger.full_body(record)
+        except GitmemError:
+            return record.body
+
+    def _whole(self, ref: SourceRef, record: Record, title: str, text: str, **metadata: Any) -> Whole:
+        links = {"session": record.session, "turn": record.turn, "work_item": record.work_item}
+        links["workspace_id"] = record.workspace
+        known = {name: value for name, value in {**links, **metadata}.items() if value is not None}
+        return Whole(str(ref), title, text, record.ts, known)
+
+    def _record(self, ref: SourceRef) -> Whole | None:
+        """Return a message, brief, decision or the like: its text, else its body as JSON."""
+        record = self._find(ref.kind, ref.id)
+        if record is None or record.body.get("brief_kind") == "ack":
+            return None
+        body = dict(self._ledger.full_body(record))
+        text = body.pop("text", None)
+        if not isinstance(text, str):
+            return self._whole(ref, record, ref.kind, as_json(record.body))
+        because = body.get("because")
+        if ref.kind == "decision" and isinstance(because, str):
+            text = f"{text}\n\nBecause: {because}"
+        names = (
+            "role",
+            "author",
+            "origin",
+            "authority",
+            "brief_kind",
+            "tool_name",
+            "tool_call_id",
+            "source_refs",
+        )
+        title = body.get("author") or body.get("role") or body.get("brief_kind") or ref.kind
+        return self._whole(ref, record, str(title), text, **{name: body.get(name) for name in names})
+
+    def _tool(self, ref: SourceRef) -> Whole | None:
+        record = self._find("tool_execution", ref.id)
+        if record is None:
+            return None
+        body = self._ledger.full_body(record)
+        given, output = body.get("input"), body.get("output")
+        if ref.item is not None:
+            given, output = (
+                batch_item(given, BATCH_INPUTS, ref.item),
+                batch_item(output, BATCH_OUTPUTS, ref.item),
+            )
+            if given is None and output is None:
+                return None
+        text = command_text(given) if ref.selector == "cmd" else output_text(output, ref.selector or "output")
+        metadata = {name: body.get(name) for name in ("tool", "status", "exit_code", "summary")}
+        return self._whole(ref, record, str(body.get("tool")), text, **metadata)
+
+    def _object(self, ref: SourceRef) -> Whole | None:
+        """Return the latest snapshot of a task, a wait or a work item."""
+        needle = f'"object":"{ref.id}"'.encode()
+        records = [r for r in self._ledger.find_all(needle) if (r.kind, r.object) == (ref.kind, ref.id)]
+        if not records:
+            return self._snapshot_by_id(ref) or self._spooled_object(ref)
+        state = reduce_heads(find_heads(Snapshot.of(record) for record in records))
+        record = next(r for r in records if r.id == state.winner.id)
+        if record.redacted:
+            raise _redacted(record)
+        diverged = [head.id for head in state.diverged] or None
+        return self._object_text(ref, record, revision=state.revision, diverged=diverged)
+
+    def _object_text(self, ref: SourceRef, record: Record, **metadata: Any) -> Whole:
+        body = self._ledger.full_body(record)
+        title = str(body.get("objective") or body.get("summary") or body.get("waiting_for") or ref.kind)
+        text = object_text({"status": record.status, **body})
+        return self._whole(ref, record, title, text, status=record.status, **metadata)
+
+    def _snapshot_by_id(self, ref: SourceRef) -> Whole | None:
+        record = self._find(ref.kind, ref.id)
+        return None if record is None or record.object is None else self._object_text(ref, record)
+
+    def _spooled_object(self, ref: SourceRef) -> Whole | None:
+        for turn in reversed(self._ledger.spooled()):
+            for event in reversed(turn.events):
+                if (event.kind, event.object) == (ref.kind, ref.id):
+                    record = self._ledger.find(event.id)
+                    return None if record is None else self._object_text(ref, record)
+        return None
+
+    def _turn(self, ref: SourceRef) -> Whole | None:
+        records = self._ledger.find_turn(ref.id)
+        if not records:
+            return None
+        last = records[-1]
+        text = "\n\n".join(filter(None, (spoken(r, self._body(r)) for r in records)))
+        index = last.body.get("turn_index") if last.kind == "turn" else None
+        title = "turn" if index is None else f"turn {index}"
+        refs = [r.source_ref for r in records if r.kind != "turn"]
+        return self._whole(ref, last, title, text, turn_index=index, records=refs)
+
+    def _session(self, ref: SourceRef) -> Whole | None:
+        """Return a session as the list of its turns, or one session event by its record id."""
+        needle = f'"session":"{ref.id}"'.encode()
+        records = [r for r in self._ledger.find_all(needle) if r.session == ref.id]
+        records += [r for r in self._spooled_records() if r.session == ref.id]
+        if not records:
+            return self._record(ref)
+        records.sort(key=lambda r: (r.clock or "~", r.writer, r.seq))
+        events = [r.body for r in records if r.kind == "session"]
+        title = next((str(b["title"]) for b in reversed(events) if b.get("title")), ref.id)
+        facts = {name: next((b[name] for b in reversed(events) if b.get(name)), None)
+                 for name in ("source", "model", "parent")}  # fmt: skip
+        turns = list(dict.fromkeys(r.turn for r in records))
+        text = "\n".join([title, *(f"turn:{turn}  {_opening(records, turn)}".rstrip() for turn in turns)])
+        return Whole(str(ref), title, text, records[-1].ts, {**_known(facts), "turns": len(turns)})
+
+    def _spooled_records(self) -> Iterator[Record]:
+        for turn in self._ledger.spooled():
+            for event in turn.events:
+                record = self._ledger.find(event.id)
+                if record is not None and not record.writer:
+                    yield record
+
+
+def _bare_ref(kind: str, record_id: str) -> str:
+    return f"tool_execution:{record_id}:cmd" if kind == "tool_execution" else f"{kind}:{record_id}"
+
+
+def _number(value: object, name: str, least: int, most: int | None) -> int:
+    bounds = f"{least} or more" if most is None else f"{least} to {most}"
+    try:
+        number = int(str(value))
+    except ValueError as error:
+        raise UsageError(f"{name} is a number, {bounds}, not {value!r}", field=name) from error
+    if number < least or (most is not None and number > most):
+        raise UsageError(f"{name} is {bounds}, not {number}", field=name)
+    return number
+
+
+def _known(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metadata.items() if value is not None}
+
+
+def _opening(records: Sequence[Record], turn: str) -> str:
+    """Return how a turn began, on one line."""
+    text = next((r.body.get("text") for r in records if r.turn == turn and r.kind == "message"), None)
+    return " ".join(text.split())[:120] if isinstance(text, str) else ""
+
+
+def _redacted(record: Record) -> Unavailable:
+    return Unavailable(f"{record.source_ref} was forgotten", source_ref=record.source_ref, reason="redacted")
+
+
+def _unknown(text: str) -> UnknownSource:
+    return UnknownSource(
+        f"nothing in this home is {text[:120]}",
+        hint="Take source_ref from a search result.",
+        source_ref=text[:120],
+        allowed_prefixes=list(KINDS),
+    )

@@ -1,0 +1,340 @@
+"""Finds what was said, run and noted: in the index, and in what is not indexed yet.
+
+A search never rebuilds and never waits for whoever is indexing. Without an index, or with a damaged one, it
+answers from what is newest and says so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from gitmem.advanced_query import find_operands
+from gitmem.analysis import MAX_QUERY_CHARS, QueryUnit, analyze_query
+from gitmem.authored_files import find_authored
+from gitmem.documents import Document, analyze
+from gitmem.exact_words import exact_words, holds_all
+from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
+from gitmem.index_batch import Sources, notes_digest
+from gitmem.latest_snapshots import LatestSnapshots
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.manifest import EMPTY, Manifest
+from gitmem.memory_get import DEFAULT_CHARS, Memory, MemoryReader
+from gitmem.note_ids import NoteIds
+from gitmem.ranking import Ranking, rank
+from gitmem.repository import Repository
+from gitmem.search_candidates import MOST_PREFIXED, Candidate, find_candidates, in_order
+from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexSnapshot, SearchIndex
+from gitmem.search_reply import (
+    Freshness,
+    Hit,
+    IndexStatus,
+    Place,
+    Quarantined,
+    SearchReply,
+    SearchRequest,
+    check_request,
+    format_cursor,
+)
+from gitmem.snippet import make_snippet
+from gitmem.unindexed import NOTHING, Unindexed, read_unindexed
+
+__all__ = ["Hit", "IndexStatus", "Search", "SearchReply"]
+
+#: Of the best hits so many are looked at for the question's exact words.
+_LOOKED_AT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Everything that one search sees, as of one moment.
+
+    Attributes:
+        parts: of the index, and last what is not indexed yet.
+        backlog: what the index does not cover.
+        notes_moved: whether ids of notes in the index may be those of before.
+        doubts: why the index could not be read, if so.
+    """
+
+    manifest: Manifest
+    parts: Sequence[IndexPart]
+    sources: Sources
+    backlog: Backlog
+    unindexed: Unindexed
+    notes_moved: bool
+    doubts: tuple[str, ...]
+
+
+class Search:
+    """Searches one home and reads what was found; safe to use from several threads.
+
+    Args:
+        repository: whose HEAD decides the ids of notes.
+        ledger: its records.
+        layout: its files.
+        index: may be missing, behind or damaged.
+        note_ids: gives notes their ids.
+        reader: resolves refs; what it does not resolve is no hit.
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        ledger: Ledger,
+        layout: Layout,
+        index: SearchIndex,
+        *,
+        note_ids: NoteIds,
+        reader: MemoryReader,
+    ) -> None:
+        self._repository = repository
+        self._ledger = ledger
+        self._root = layout.root
+        self._index = index
+        self._note_ids = note_ids
+        self._reader = reader
+        self._guard = threading.Lock()
+        self._last: tuple[object, Unindexed] | None = None
+
+    def search(self, query: object, *, unindexed: bool = True, **options: Any) -> SearchReply:
+        """Return what matches any word of a question, best first.
+
+        Args:
+            query: plain words; its first 10,000 characters are read.
+            unindexed: also search what is not indexed yet.
+            options: `limit` (1 to 50, default 10), `kinds`, `session`, `work_item`, `workspace`,
+                `all_workspaces`, `since` and `until` (seconds since 1970), `sort` (`relevance`, `newest`,
+                `oldest`), `advanced`, `explain`, `cursor`.
+
+        Raises:
+            UsageError: the query is blank, or an option has no meaning.
+        """
+        request = check_request(query, **options)
+        try:
+            snapshot, doubts = self._open_index()
+            return self._answer(request, self._look(snapshot, doubts, unindexed=unindexed))
+        except IndexDamaged as error:
+            self._discard()
+            doubts = (f"the index was damaged and is built anew: {error}",)
+            return self._answer(request, self._look(None, doubts, unindexed=True))
+
+    def get(self, ref: str, *, offset: object = 0, max_chars: object = DEFAULT_CHARS) -> Memory:
+        """Return what a ref names, or a part of it; see `MemoryReader.get`."""
+        return self._reader.get(ref, offset=offset, max_chars=max_chars)
+
+    def index_status(self) -> IndexStatus:
+        """Return how complete the index is."""
+        try:
+            snapshot, doubts = self._open_index()
+        except IndexDamaged as error:
+            snapshot, doubts = None, (f"the index is damaged: {error}",)
+        return _status_of(self._look(snapshot, doubts, unindexed=True))
+
+    # What there is
+
+    def _open_index(self) -> tuple[IndexSnapshot | None, tuple[str, ...]]:
+        try:
+            return self._index.snapshot(), ()
+        except IndexRefused as error:
+            return None, (str(error),)
+        except OSError as error:
+            return None, (f"the index cannot be read: {error.strerror or error}",)
+
+    def _discard(self) -> None:
+        """Throw a damaged index away, unless somebody is writing it just now; then he finds the damage."""
+        with suppress(IndexDamaged, IndexRefused, OSError), self._index.writing() as writer:
+            if writer is not None:
+                writer.discard()
+
+    def _look(self, snapshot: IndexSnapshot | None, doubts: tuple[str, ...], *, unindexed: bool) -> _View:
+        sources = Sources(
+            ledger=self._ledger,
+            root=self._root,
+            note_ids=self._note_ids,
+            found=find_authored(self._root),
+            receipts=self._ledger.receipts(),
+            head=self._repository.head().commit,
+            make=documents_of,
+        )
+        manifest = EMPTY if snapshot is None else snapshot.manifest
+        backlog = find_backlog(manifest, self._ledger.segments(), sources.found, sources.receipts, self._root)
+        newest = self._read_unindexed(sources, manifest, backlog) if unindexed else NOTHING
+        indexed = () if snapshot is None else snapshot.parts
+        return _View(
+            manifest=manifest,
+            parts=(*indexed, newest.part),
+            sources=sources,
+            backlog=backlog,
+            unindexed=newest,
+            notes_moved=notes_digest(sources) != manifest.notes_of,
+            doubts=doubts,
+        )
+
+    def _read_unindexed(self, sources: Sources, manifest: Manifest, backlog: Backlog) -> Unindexed:
+        """Read what is not indexed, or return what was read of the very same for the search before."""
+        spooled = list(self._ledger.spooled())
+        found = {} if sources.found is None else sources.found.files
+        key = (
+            manifest,
+            backlog,
+            sources.head,
+            tuple(turn.path.name for turn in spooled),
+            tuple((found[path].st_mtime_ns, found[path].st_ctime_ns) for path in backlog.files),
+        )
+        with self._guard:
+            if self._last is not None and self._last[0] == key and not backlog.files:
+                return self._last[1]
+        newest = read_unindexed(sources, manifest, backlog, spooled)
+        with self._guard:
+            self._last = (key, newest)
+        return newest
+
+    # What is shown
+
+    def _answer(self, request: SearchRequest, view: _View) -> SearchReply:
+        units = _units_of(request, view.parts)
+        ranking = rank(view.parts, units)
+        candidates, hidden = find_candidates(request, view.parts, ranking.scores)
+        places = self._places(request, view, candidates)
+        if request.after is not None:
+            places = (found for found in places if found[0] > request.after)
+        page = list(islice(places, request.limit + 1))
+        hits = [_hit_of(document, score, ranking, request) for _, document, score in page[: request.limit]]
+        cursor = (
+            format_cursor(page[request.limit - 1][0], request.sort) if len(page) > request.limit else None
+        )
+        return SearchReply(
+            query=request.query[:MAX_QUERY_CHARS],
+            results=hits,
+            index_status=_status_of(view, hidden),
+            unmatched_terms=ranking.unmatched if units else [request.query[:100]],
+            cursor=cursor,
+            query_cut=len(request.query) > MAX_QUERY_CHARS,
+        )
+
+    def _places(
+        self, request: SearchRequest, view: _View, candidates: list[Candidate]
+    ) -> Iterator[tuple[Place, Document, float]]:
+        """Yield the hits in order, each with its place: what is live, the latest, and not shown before."""
+        ordered = in_order(candidates, lambda c: view.parts[c.part].document(c.number))
+        best = list(islice(ordered, _LOOKED_AT))
+        words = exact_words(request.query) if request.sort == "relevance" and not request.advanced else ()
+        top = max((candidate.score for candidate, _ in best), default=0.0)
+        exact = {
+            index for index, (_, document) in enumerate(best)
+            if words and holds_all(f"{document.title}\n{document.keywords}\n{document.text}", words)
+        }  # fmt: skip
+        first = [best[index] for index in sorted(exact)]
+        rest = [pair for index, pair in enumerate(best) if index not in exact]
+        shown: dict[str, Document] = {}
+        latest = LatestSnapshots(view.parts, lambda place, document: self._is_live(view, place, document))
+        for bonus, pairs in ((top, first), (0.0, rest), (0.0, ordered)):
+            for candidate, document in pairs:
+                if document.source_ref in shown or not latest.is_latest(document):
+                    continue
+                if self._is_live(view, candidate.part, document):
+                    shown[document.source_ref] = document
+                    score = candidate.score + bonus
+                    yield _place_of(request, score, candidate, document), document, score
+
+    def _is_live(self, view: _View, place: int, document: Document) -> bool:
+        """Say whether a document of the index is still what its source says; `get` resolves every hit."""
+        if place == len(view.parts) - 1:
+            return True
+        if document.record is not None and document.record in view.backlog.forgotten:
+            return False
+        if document.kind == "note" and view.notes_moved:
+            return self._reader.resolves(document.source_ref)
+        if document.origin not in view.backlog.stale:
+            return True
+        if document.record is None:
+            return document.path not in view.unindexed.files and self._reader.resolves(document.source_ref)
+        return self._is_in_ledger(view, document)
+
+    def _is_in_ledger(self, view: _View, document: Document) -> bool:
+        segment = self._ledger.segments().get(document.origin)
+        mark = view.manifest.segments.get(document.origin)
+        if segment is not None and resume_offset(self._ledger.read_segment(segment), mark):
+            return True
+        record = self._ledger.find(document.record or "")
+        return record is not None and not record.redacted
+
+
+def _units_of(request: SearchRequest, parts: Sequence[IndexPart]) -> list[QueryUnit]:
+    """Return the words of a question; with operators, those that its prefixes stand for too."""
+    if not request.advanced:
+        return analyze_query(request.query)
+    units: list[QueryUnit] = []
+    for operand in find_operands(request.query):
+        units += operand.units
+        if operand.prefix is not None:
+            terms = {term: 1.0 for part in parts for term in part.terms_from(operand.prefix, MOST_PREFIXED)}
+            units.append(QueryUnit(f"{operand.prefix}*", terms, ()))
+    return units
+
+
+def _place_of(request: SearchRequest, score: float, candidate: Candidate, document: Document) -> Place:
+    first, second = candidate.order
+    if request.sort == "relevance":
+        first = -score
+    return float(first), float(second), document.source_ref
+
+
+def _hit_of(document: Document, score: float, ranking: Ranking, request: SearchRequest) -> Hit:
+    snippet = make_snippet(document.text or document.title, ranking.weights.keys())
+    return Hit(
+        source_ref=document.source_ref,
+        kind=document.kind,
+        title=document.title,
+        snippet=snippet.text,
+        score=round(score, 6),
+        updated_at=document.ts,
+        session=document.session,
+        turn=document.turn,
+        workspace_id=document.workspace,
+        path=document.path,
+        line=document.line,
+        metadata=document.metadata,
+        highlights=snippet.highlights,
+        explanation=_explain(document, ranking) if request.explain else None,
+    )
+
+
+def _explain(document: Document, ranking: Ranking) -> dict[str, Any]:
+    """Return the terms that a hit has, how often, and what each may contribute."""
+    counts = analyze(document).counts
+    return {
+        term: {"count": counts[term], "weight": round(weight, 6)}
+        for term, weight in ranking.weights.items()
+        if term in counts
+    }
+
+
+def _status_of(view: _View, hidden: int = 0) -> IndexStatus:
+    reasons = list(view.doubts)
+    pending = view.unindexed.pending
+    unread = pending - view.unindexed.read
+    if unread > 0:
+        reasons.append(f"{unread} older records or files are not indexed yet and were not searched")
+    elif pending:
+        reasons.append(f"{pending} records or files are not indexed yet; they were searched in memory")
+    if hidden:
+        reasons.append(f"{hidden} hits in other workspaces are hidden")
+    return IndexStatus(
+        freshness=_freshness(view.manifest, pending),
+        indexed=view.manifest.covered,
+        pending=pending,
+        reasons=reasons,
+        quarantined=[Quarantined(name, reason) for name, reason in sorted(view.manifest.quarantined.items())],
+    )
+
+
+def _freshness(manifest: Manifest, pending: int) -> Freshness:
+    if not manifest.complete:
+        return "building"
+    return "catching_up" if pending else "fresh"

@@ -82,25 +82,31 @@ def write_pack_files(
         The pack's path without its ending.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    parts: list[Path] = []
-    try:
-        access = _Access(shared, mode)
-        pack, trailer, index = _write_pack_part(folder, entries, count, parts, access)
-        index_part = _new_part(folder, parts)
+    access = _Access(shared, mode)
+    with _undone_on_failure() as made:
+        pack, trailer, index = _write_pack_part(folder, entries, count, made, access)
+        index_part = _new_part(folder, made)
         _write_part(index_part, [index], access)
-        digits = f"{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
-        stem = folder / f"pack-{digits}"
+        stem = folder / f"pack-{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
         if keep:
-            _add(parts, stem.with_suffix(".keep")).write_bytes(keep_text())
-        pack.rename(_add(parts, stem.with_suffix(".pack")))
-        index_part.rename(_add(parts, stem.with_suffix(".idx")))
+            _add(made, stem.with_suffix(".keep")).write_bytes(keep_text())
+        pack.rename(_add(made, stem.with_suffix(".pack")))
+        index_part.rename(_add(made, stem.with_suffix(".idx")))
         sync_folder(folder)
+    return stem
+
+
+@contextmanager
+def _undone_on_failure() -> Iterator[list[Path]]:
+    """Remove the files that were noted, newest first, if the context fails."""
+    made: list[Path] = []
+    try:
+        yield made
     except BaseException:
-        for path in reversed(parts):
+        for path in reversed(made):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
         raise
-    return stem
 
 
 @contextmanager
@@ -233,7 +239,7 @@ def _machine() -> str:
 
 
 def _write_pack_part(
-    folder: Path, entries: Iterable[PackEntry], count: int, parts: list[Path], access: _Access
+    folder: Path, entries: Iterable[PackEntry], count: int, made: list[Path], access: _Access
 ) -> tuple[Path, bytes, bytes]:
     assembler = PackAssembler(count)
     closing: list[bytes] = []
@@ -245,7 +251,7 @@ def _write_pack_part(
         closing.extend(assembler.finish())
         yield closing[0]
 
-    part = _new_part(folder, parts)
+    part = _new_part(folder, made)
     _write_part(part, pieces(), access)
     return part, closing[0], closing[1]
 
@@ -264,11 +270,11 @@ def _write_part(path: Path, pieces: Iterable[bytes], access: _Access) -> None:
         os.close(descriptor)
 
 
-def _new_part(folder: Path, parts: list[Path]) -> Path:
+def _new_part(folder: Path, made: list[Path]) -> Path:
     # Not `tmp_…`, which `git prune` deletes at any age, nor `.pack` or `.idx`, which Git would read.
-    return _add(parts, folder / f"gitmem-{os.getpid()}-{secrets.token_hex(6)}.part")
+    return _add(made, folder / f"gitmem-{os.getpid()}-{secrets.token_hex(6)}.part")
 
 
-def _add(parts: list[Path], path: Path) -> Path:
-    parts.append(path)
+def _add(made: list[Path], path: Path) -> Path:
+    made.append(path)
     return path

@@ -25,7 +25,6 @@ from gitmem.git_refs import (
     packed_below,
     packed_folders,
     parse_ref_file,
-    parse_reflog,
     without_packed,
 )
 from gitmem.layout import TURN_LINES, Layout
@@ -116,46 +115,11 @@ class RefFiles:
             if new == ABSENT:
                 self._delete(name, path)
             else:
-                self._write(name, path, old=old, new=new, message=message, who=who)
-
-    def restore(self, name: str, *, is_whole: Callable[[str], bool], message: str, who: str) -> str | None:
-        """Put a damaged ref back; see `RefStore.restore_ref`.
-
-        Args:
-            name: full name.
-            is_whole: says whether a commit can be read.
-            message: reflog text.
-            who: `Name <mail>` for the reflog.
-        """
-        with self._locked(name) as path:
-            try:
-                now = self.read(name)
-            except CorruptionError:
-                now = ABSENT
-            if now is None or (now != ABSENT and is_whole(now)):
-                return None
-            found = next((value for value in self._logged_values(name) if is_whole(value)), None)
-            if found is None:
-                raise CorruptionError(
-                    f"the ref {name} is damaged, and its reflog names nothing whole", ref=name
-                )
-            self._write(name, path, old=now, new=found, message=message, who=who)
-            return found
-
-    def _write(self, name: str, path: Path, *, old: str, new: str, message: str, who: str) -> None:
-        if not path.exists():
-            self._share_folders(path)
-        self._log(name, old=old, new=new, message=message, who=who)
-        self._replace(path, new)
-        self._remember(path, fresh=old == ABSENT)
-
-    def _logged_values(self, name: str) -> list[str]:
-        """Return the values that the reflog says the ref had, newest first."""
-        try:
-            content = (self._folder(name) / "logs" / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            return []
-        return parse_reflog(content)
+                if not path.exists():
+                    self._share_folders(path)
+                self._log(name, old=old, new=new, message=message, who=who)
+                self._replace(path, new)
+                self._remember(path, fresh=old == ABSENT)
 
     def settle(self) -> None:
         """Make all renames so far durable, those that other processes made on the turn lines too."""

@@ -29,7 +29,7 @@ class GitObject:
     """One object to write: its kind, its raw content, and its id (the hash of both).
 
     Attributes:
-        deflated: `content` as a zlib stream, if the caller has it already (growing files keep their compressor).
+        deflated: `content` as a zlib stream, if the caller has it already (a growing file keeps its own).
     """
 
     kind: ObjectKind
@@ -69,7 +69,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What HEAD is: the branch it names (`refs/heads/…`, None when detached) and the commit (None when unborn)."""
+    """What HEAD is: the branch it names (`refs/heads/…`; None: detached) and the commit (None: unborn)."""
 
     branch: str | None
     commit: str | None
@@ -130,18 +130,6 @@ class RefStore(Protocol):
 
         Raises:
             HeadMoved: it has another value.
-            HomeLocked: its lock file is held for over a second.
-        """
-        ...
-
-    def restore_ref(self, name: str, *, message: str, who: str) -> str | None:
-        """Put a ref that a power cut damaged back on the newest commit of its reflog that can be read.
-
-        Returns:
-            The new value; None if nothing is wrong with the ref, or there is none.
-
-        Raises:
-            CorruptionError: the reflog names no commit that can be read.
             HomeLocked: its lock file is held for over a second.
         """
         ...

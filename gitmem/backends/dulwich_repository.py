@@ -121,10 +121,6 @@ class DulwichRepository:
         """Compare-and-swap one ref, durably, with its reflog line."""
         self._refs.move(name, old=old, new=new, message=message, who=who)
 
-    def restore_ref(self, name: str, *, message: str, who: str) -> str | None:
-        """Put a ref that a power cut damaged back on the newest commit of its reflog that can be read."""
-        return self._refs.restore(name, is_whole=self._is_whole, message=message, who=who)
-
     def settle_refs(self) -> None:
         """Make the last ref renames durable."""
         self._refs.settle()
@@ -199,13 +195,6 @@ class DulwichRepository:
         if found != kind:
             raise CorruptionError(f"{object_id} is a {found}, not a {kind}", object=object_id)
         return content
-
-    def _is_whole(self, commit_id: str) -> bool:
-        try:
-            self.read_tree(self.read_commit(commit_id).tree)
-        except (ObjectMissing, CorruptionError):
-            return False
-        return True
 
     def _read_stored(self, object_id: str) -> tuple[ObjectKind, bytes]:
         if _ID.fullmatch(object_id) is None:

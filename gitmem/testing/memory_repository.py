@@ -121,19 +121,6 @@ class MemoryRepository:
         self.reflog.append((name, old, new, message, who))
         self._fail("after move_ref")
 
-    def restore_ref(self, name: str, *, message: str, who: str) -> str | None:
-        """Put a ref whose commit is not here back on the newest one of its reflog that is."""
-        now = self.refs.get(name)
-        if now is None or self.contains(now):
-            return None
-        values = [new for moved, _, new, _, _ in reversed(self.reflog) if moved == name]
-        found = next((value for value in values if self.contains(value)), None)
-        if found is None:
-            raise CorruptionError(f"the ref {name} is damaged, and its reflog names nothing whole", ref=name)
-        self.refs[name] = found
-        self.reflog.append((name, now, found, message, who))
-        return found
-
     def settle_refs(self) -> None:
         """Make the last ref moves survive `cut_power`."""
         self.settled = dict(self.refs)

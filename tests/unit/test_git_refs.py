@@ -20,6 +20,7 @@ from gitmem.git_refs import (
     packed_below,
     packed_folders,
     parse_ref_file,
+    parse_reflog,
     without_packed,
 )
 
@@ -132,6 +133,16 @@ def test_a_reflog_line_is_one_line() -> None:
         format_reflog(old=A, new=B, who="x <y>", seconds=7, message=" \n")
         == f"{A} {B} x <y> 7 +0000\n".encode()
     )
+
+
+def test_a_reflog_tells_every_value_newest_first() -> None:
+    """Recovery tries them in this order; a torn last line and the zero id are passed over."""
+    zero = "0" * 40
+    lines = [(zero, A), (A, B), (C, A)]
+    content = b"".join(format_reflog(old=o, new=n, who="x <y>", seconds=7, message="m") for o, n in lines)
+    assert parse_reflog(content + b"\0" * 60) == [A, C, B]
+    assert parse_reflog(content + f"{A} {C[:20]}".encode()) == [A, C, B]
+    assert parse_reflog(b"") == []
 
 
 @pytest.mark.parametrize(

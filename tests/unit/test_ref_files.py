@@ -15,7 +15,7 @@ import pytest
 from fixtures import commit_all, git, head, make_repo, run_git
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.errors import CorruptionError, HeadMoved, HomeError, HomeLocked
-from gitmem.layout import Layout, find_layout
+from gitmem.layout import find_layout
 from gitmem.ref_files import RefFiles
 from gitmem.repository import ABSENT, Head
 
@@ -354,48 +354,3 @@ def test_settling_covers_new_folders_and_what_others_moved(
 def test_settling_before_the_first_turn_is_no_fault(repo: Path) -> None:
     """There is nothing to make durable yet."""
     refs_of(repo).settle()
-
-
-class TestRestore:
-    """A ref that a power cut damaged."""
-
-    @pytest.fixture
-    def layout(self, repo: Path) -> Layout:
-        """A line of two commits."""
-        refs = refs_of(repo)
-        move(refs, ABSENT, head(repo, "HEAD~1"))
-        move(refs, head(repo, "HEAD~1"), head(repo))
-        return find_layout(repo)
-
-    def test_a_sound_ref_is_left_alone(self, layout: Layout) -> None:
-        """Nothing is restored where nothing is wrong, or nothing is."""
-        repository = open_repository(layout)
-        assert repository.restore_ref(LINE, message="restore", who=WHO) is None
-        assert repository.restore_ref("refs/heads/none", message="restore", who=WHO) is None
-
-    @pytest.mark.parametrize("content", [b"", b"\0" * 41])
-    def test_a_torn_ref_gets_its_last_value(self, repo: Path, layout: Layout, content: bytes) -> None:
-        """The reflog knows what the file should say."""
-        (repo / ".git" / LINE).write_bytes(content)
-        repository = open_repository(layout)
-        assert (
-            repository.restore_ref(LINE, message="restore", who=WHO)
-            == head(repo)
-            == repository.read_ref(LINE)
-        )
-
-    def test_a_lost_commit_is_stepped_over(self, repo: Path, layout: Layout) -> None:
-        """A tip whose object did not survive goes back to the newest commit that did."""
-        lost = "1" * 40
-        repository = open_repository(layout)
-        repository.move_ref(LINE, old=head(repo), new=lost, message="turn", who=WHO)
-        assert (
-            repository.restore_ref(LINE, message="restore", who=WHO)
-            == head(repo)
-            == repository.read_ref(LINE)
-        )
-        (repo / ".git" / "logs" / LINE).unlink()
-        (repo / ".git" / LINE).write_bytes(b"")
-        with pytest.raises(CorruptionError):
-            repository.restore_ref(LINE, message="restore", who=WHO)
-        repository.close()

@@ -389,7 +389,18 @@ class AgentHome:
 
     @cached_property
     def _search(self) -> Search:
-        raise NotImplementedError
+        from gitmem.memory_get import MemoryReader
+        from gitmem.note_ids import NoteIds
+        from gitmem.search import Search
+
+        return Search(
+            self.repository,
+            self.ledger,
+            self.layout,
+            self.search_index,
+            note_ids=NoteIds(self.repository, self.layout),
+            reader=MemoryReader(self.ledger, self.layout, self._notes, self.config.home_id),
+        )
 
     def _write_note(
         self,

@@ -32,10 +32,10 @@ def poll(
 ) -> None:
     """Search for each word until it is found, then say when that was."""
     with AgentHome.open(path) as home:
-        home.search("warm up", scan_tail=tail)
+        home.search("warm up", unindexed=tail)
         seen.put(0.0)
         while (word := words.get()) != "":
-            while not home.search(word, scan_tail=tail).results:
+            while not home.search(word, unindexed=tail).results:
                 time.sleep(0.001)
             seen.put(time.time())
 

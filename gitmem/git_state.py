@@ -28,6 +28,8 @@ DETACHED: Final = "detached HEAD"
 
 #: An editor that was given up leaves its file behind; after this many seconds it counts no more.
 _EDITOR_SECONDS: Final = 300.0
+#: Bytes of a ref's file that holds a commit id and a line feed; a name of a ref is found by reading.
+_ID_LENGTH: Final = 41
 #: Hooks that a commit on the command line runs and a commit by gitmem does not.
 _COMMIT_HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 
@@ -102,17 +104,21 @@ def _head_obstacle(layout: Layout, head: Head, branch: str | None) -> str | None
         return DETACHED
     if branch is not None and head.branch != branch:
         return f"HEAD is on {short_name(head.branch)}, this home's branch is {short_name(branch)}"
-    parsed = parse_ref_file(_content_of(layout.common_dir / head.branch))
-    if parsed is not None and parsed.target is not None:
-        return f"the branch {short_name(head.branch)} is only another name of {short_name(parsed.target)}"
+    target = _target_of(layout.common_dir / head.branch)
+    if target is not None:
+        return f"the branch {short_name(head.branch)} is only another name of {short_name(target)}"
     return None
 
 
-def _content_of(path: Path) -> bytes:
+def _target_of(path: Path) -> str | None:
+    """Return the ref that a ref's file points at; None if it holds a commit id or is not there."""
     try:
-        return path.read_bytes()
+        if path.stat().st_size == _ID_LENGTH:
+            return None
+        parsed = parse_ref_file(path.read_bytes())
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        return b""
+        return None
+    return parsed.target if parsed else None
 
 
 def _message_is_open(layout: Layout, head: Head) -> bool:

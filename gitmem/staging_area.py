@@ -13,9 +13,8 @@ import hashlib
 import os
 import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from gitmem.staging_extensions import (
@@ -67,13 +66,15 @@ class StagedEntry:
     Attributes:
         stage: 0, or 1 to 3 while the path is unmerged.
         intent_to_add: made by `git add -N`; its content is not staged.
+        skip_worktree: a sparse checkout leaves the file out of the work tree.
     """
 
     path: bytes
     mode: int
     id: str
     stage: int
-    intent_to_add: bool
+    intent_to_add: bool = False
+    skip_worktree: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,56 +122,53 @@ class _Walk:
         return self.index[self.starts[first] : stop]
 
 
-def find_entries(index: bytes, paths: Collection[bytes]) -> dict[bytes, tuple[StagedEntry, ...]]:
-    """Return the entries of each path, all stages; a path without any has an empty tuple.
-
-    Raises:
-        StagingRefused: the file is damaged or has a feature that is not understood.
-    """
-    walk = _walk(index)
-    check_extensions(index, walk.end)
-    found = {}
-    for path in paths:
-        first, last = bisect_left(walk.names, path), bisect_right(walk.names, path)
-        found[path] = tuple(_entry(walk, number) for number in range(first, last))
-    return found
-
-
-def read_entries(index: bytes) -> Iterator[StagedEntry]:
-    """Yield every entry in the file's order.
-
-    Raises:
-        StagingRefused: the file is damaged or has a feature that is not understood.
-    """
-    walk = _walk(index)
-    check_extensions(index, walk.end)
-    return (_entry(walk, number) for number in range(len(walk.starts)))
-
-
-def plan_changes(index: bytes | None, changes: Mapping[bytes, StagedFile | None]) -> StagingPlan:
-    """Work out the index file in which `changes` are staged and nothing else differs.
+class StagingArea:
+    """An index file's content.
 
     Args:
-        index: the present file, None if there is none.
-        changes: for each path the file to stage, or None to remove its entry.
+        content: its bytes; None where there is no file.
 
     Raises:
-        StagingRefused: the file is damaged, has a feature that is not understood, or an entry is in the way.
+        StagingRefused: it is damaged, or has a feature that is not understood.
     """
-    index = _EMPTY if index is None else index
-    checksummed = index[-TRAILER:] != bytes(TRAILER)
-    if checksummed and _digest(index[:-TRAILER]) != index[-TRAILER:]:
-        raise StagingRefused(DAMAGED)
-    walk = _walk(index)
-    _check_ways(walk, changes)
-    entries, offsets, count = _new_entries(walk, changes)
-    reshaped = count != len(walk.starts) or any(not _has(walk, path) for path in offsets)
-    body = _HEADER.pack(b"DIRC", walk.version, count) + entries
-    for signature, content in split_extensions(index, walk.end):
-        kept = keep_extension(signature, content, list(changes), reshaped=reshaped)
-        if kept is not None:
-            body += signature + len(kept).to_bytes(4, "big") + kept
-    return StagingPlan(body, offsets, checksummed)
+
+    def __init__(self, content: bytes | None) -> None:
+        self._content = _EMPTY if content is None else content
+        self._walk = _walk(self._content)
+        check_extensions(self._content, self._walk.end)
+
+    def entries(self) -> Iterator[StagedEntry]:
+        """Yield every entry in the file's order."""
+        return (_entry(self._walk, number) for number in range(len(self._walk.starts)))
+
+    def rows(self, path: bytes) -> tuple[StagedEntry, ...]:
+        """Return a path's entries, all stages; none where nothing is staged."""
+        names = self._walk.names
+        first, last = bisect_left(names, path), bisect_right(names, path)
+        return tuple(_entry(self._walk, number) for number in range(first, last))
+
+    def plan(self, changes: Mapping[bytes, StagedFile | None]) -> StagingPlan:
+        """Work out the index file in which `changes` are staged and nothing else differs.
+
+        Args:
+            changes: for each path the file to stage, or None to remove its entry.
+
+        Raises:
+            StagingRefused: the checksum is wrong, or an entry is in the way.
+        """
+        walk, content = self._walk, self._content
+        checksummed = content[-TRAILER:] != bytes(TRAILER)
+        if checksummed and _digest(content[:-TRAILER]) != content[-TRAILER:]:
+            raise StagingRefused(DAMAGED)
+        _check_ways(walk, changes)
+        entries, offsets, count = _new_entries(walk, changes)
+        reshaped = count != len(walk.starts) or any(not _has(walk, path) for path in offsets)
+        body = _HEADER.pack(b"DIRC", walk.version, count) + entries
+        for signature, extension in split_extensions(content, walk.end):
+            kept = keep_extension(signature, extension, list(changes), reshaped=reshaped)
+            if kept is not None:
+                body += signature + len(kept).to_bytes(4, "big") + kept
+        return StagingPlan(body, offsets, checksummed)
 
 
 def _walk(index: bytes) -> _Walk:
@@ -183,7 +181,7 @@ def _walk(index: bytes) -> _Walk:
         starts, names, end = (_walk_v4 if version == 4 else _walk_padded)(index, count)
     except (IndexError, ValueError) as error:
         raise StagingRefused(DAMAGED) from error
-    if end > len(index) - TRAILER or any(a > b for a, b in pairwise(names)):
+    if end > len(index) - TRAILER or names != sorted(names):
         raise StagingRefused(DAMAGED)
     return _Walk(index, version, starts, names, end)
 
@@ -225,6 +223,7 @@ def _entry(walk: _Walk, number: int) -> StagedEntry:
         id=walk.index[start + _ID_AT : start + _FLAGS_AT].hex(),
         stage=(flags & _STAGE) >> 12,
         intent_to_add=bool(more & _INTENT_TO_ADD),
+        skip_worktree=bool(more & _SKIP_WORKTREE),
     )
 
 

@@ -61,20 +61,14 @@ def keep_extension(
     signature: bytes, content: bytes, paths: Sequence[bytes], *, reshaped: bool
 ) -> bytes | None:
     """Return an extension as it may stand beside the changed entries, None to leave it out."""
-    if signature == b"link":
-        raise StagingRefused("unsupported index feature: split index")
     if signature == b"TREE":
         return _invalidate_trees(content, paths)
     if signature == b"UNTR":
         return _distrust_untracked(content) if reshaped else content
     if signature == b"FSMN":
         return None if reshaped else content
-    if signature in (b"REUC", b"sdir"):
-        return content
-    if not b"A" <= signature[:1] <= b"Z":
-        raise StagingRefused(f"unsupported index feature: {signature.decode('ascii', 'replace')}")
-    # Optional by its name: EOIE and IEOT hold offsets that are wrong now, the rest is not known.
-    return None
+    # The rest is optional by its name: EOIE and IEOT hold offsets that are wrong now, others are not known.
+    return content if signature in (b"REUC", b"sdir") else None
 
 
 def _invalidate_trees(content: bytes, paths: Sequence[bytes]) -> bytes | None:

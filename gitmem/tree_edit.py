@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final, Protocol
 
 from gitmem.errors import CorruptionError, ProtectedPath
 from gitmem.git_objects import encode_path, make_object
-from gitmem.repository import TREE_MODE, GitObject, ObjectReader
+from gitmem.repository import TREE_MODE, GitObject, ObjectKind
+
+
+class TreeSource(Protocol):
+    """Gives the bytes of trees."""
+
+    def read(self, object_id: str) -> tuple[ObjectKind, bytes]:
+        """Return kind and raw content."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +28,14 @@ class TreeFile:
     id: str
 
 
+#: Mode, name, id.
+_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+_FOLDER_MODES: Final = (b"40000", b"040000")
 _Changes = Mapping[tuple[str, ...], TreeFile | None]
 
 
 def edit_tree(
-    objects: ObjectReader, root: str | None, changes: Mapping[str, TreeFile | None]
+    objects: TreeSource, root: str | None, changes: Mapping[str, TreeFile | None]
 ) -> tuple[str, list[GitObject]]:
     """Return the id of a changed tree and the trees to write for it.
 
@@ -40,10 +53,20 @@ def edit_tree(
     return tree.id, [*editor.written, tree]
 
 
+def find_file(objects: TreeSource, root: str, path: str) -> TreeFile | None:
+    """Return what a tree has at `path` (slashes), a folder included; other entries are not decoded."""
+    found: TreeFile | None = TreeFile(TREE_MODE, root)
+    for name in path.split("/"):
+        if found is None or found.mode != TREE_MODE:
+            return None
+        found = _find(objects.read(found.id)[1], encode_path(name))
+    return found
+
+
 class _Editor:
     """Edits folders from the inside out and collects the trees that come of it."""
 
-    def __init__(self, objects: ObjectReader) -> None:
+    def __init__(self, objects: TreeSource) -> None:
         self.written: list[GitObject] = []
         self._objects = objects
 
@@ -55,7 +78,7 @@ class _Editor:
             if len(path) > 1:
                 inner.setdefault(path[0], {})[path[1:]] = file
         own = {path[0]: file for path, file in changes.items() if len(path) == 1}
-        # Removals first, so that a file may take the name of a folder that falls empty, and a folder a file's.
+        # Removals first: a file may take the name of a folder that falls empty, and a folder a file's.
         for name in (name for name, file in own.items() if file is None):
             content = _remove(content, name)
         for name, below in inner.items():
@@ -81,48 +104,53 @@ class _Editor:
 
 def _remove(content: bytes, name: str, *, folder: bool = False) -> bytes:
     """Return a tree's bytes without one file, or without one folder."""
-    at, key = 0, encode_path(name)
-    while at < len(content):
-        end, mode, found = _entry(content, at)
-        if found == key and (mode == TREE_MODE) is folder:
-            return content[:at] + content[end:]
-        at = end
+    key = encode_path(name)
+    for entry in _entries(content):
+        if entry[2] == key and _is_folder(entry) is folder:
+            return content[: entry.start()] + content[entry.end() :]
     return content
 
 
 def _put(content: bytes, name: str, file: TreeFile, where: tuple[str, ...]) -> bytes:
     """Return a tree's bytes with one entry set; all other entries keep their bytes."""
     key = encode_path(name)
-    order = key + b"/" if file.mode == TREE_MODE else key
-    at = place = 0
-    start = stop = 0
-    while at < len(content):
-        end, mode, found = _entry(content, at)
-        if found == key:
-            if mode == TREE_MODE and file.mode != TREE_MODE:
+    order, last = (key + b"/" if file.mode == TREE_MODE else key), key + b"/"
+    place = start = stop = 0
+    for entry in _entries(content):
+        found = entry[2] + b"/" if _is_folder(entry) else entry[2]
+        if entry[2] == key:
+            if _is_folder(entry) and file.mode != TREE_MODE:
                 raise ProtectedPath(f"{'/'.join(where)} is a folder", hint="Choose another path.")
-            start, stop = at, end
-        elif (found + b"/" if mode == TREE_MODE else found) < order:
-            place = end
-        at = end
+            start, stop = entry.span()
+        elif found < order:
+            place = entry.end()
+        if found > last:
+            break
     content = content[:start] + content[stop:]
     place -= stop - start if place > start else 0
     return content[:place] + b"%o %s\0" % (file.mode, key) + bytes.fromhex(file.id) + content[place:]
 
 
 def _find(content: bytes, key: bytes) -> TreeFile | None:
-    at = 0
-    while at < len(content):
-        end, mode, found = _entry(content, at)
-        if found == key:
-            return TreeFile(mode, content[end - 20 : end].hex())
-        at = end
+    for entry in _entries(content):
+        if entry[2] == key:
+            return TreeFile(int(entry[1], 8), entry[3].hex())
     return None
 
 
-def _entry(content: bytes, at: int) -> tuple[int, int, bytes]:
-    space = content.find(b" ", at)
-    nul = content.find(b"\0", space)
-    if space < 0 or nul < 0 or nul + 21 > len(content):
-        raise CorruptionError("a damaged tree object", hint="Run `git fsck`.")
-    return nul + 21, int(content[at:space], 8), content[space + 1 : nul]
+def _entries(content: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield the entries of a tree's bytes; each is found where the one before it ends."""
+    end = 0
+    for entry in _ENTRY.finditer(content):
+        if entry.start() != end:
+            break
+        end = entry.end()
+        yield entry
+    else:
+        if end == len(content):
+            return
+    raise CorruptionError("a damaged tree object", hint="Run `git fsck`.")
+
+
+def _is_folder(entry: re.Match[bytes]) -> bool:
+    return entry[1] in _FOLDER_MODES

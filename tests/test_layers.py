@@ -24,15 +24,17 @@ FLOORS = [
         authored_text branch_changes entries note_tags front_matter_yaml front_matter front_matter_edit
         note_text catalog note_identity slugs scanner stemming analysis documents manifest ranking exact_words
         snippet advanced_query search_reply
-        text_merge branch_merge staging_area pack_format attributes git_refs git_config reachability""",
+        text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
+        git_pattern attributes git_refs git_config reachability""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock git_lock recent_objects shared_files
+        work_tree home_owner attribute_files commit_signing
         new_repository ref_files pack_files pack_sources private_folder search_index memory_part changes templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
-        """pack_maintenance ledger spool turn_line lifecycle git_state staged_index operator_branch
-        pending_writes curated note_ids authored_files note_paths notes history tree_sight duty watch_state""",
+        """pack_maintenance ledger spool turn_line lifecycle git_state staged_index pending_writes
+        branch_snapshot branch_landing operator_branch curated note_ids authored_files note_paths notes history tree_sight duty watch_state""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get latest_snapshots
         search_candidates unindexed search status commit_found importers/""",

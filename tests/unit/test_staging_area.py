@@ -13,12 +13,7 @@ import pytest
 
 from fixtures import commit_all, git, make_repo, run_git, write_files
 from gitmem.git_objects import hash_object
-from gitmem.staging_area import (
-    StagedFile,
-    find_entries,
-    plan_changes,
-    read_entries,
-)
+from gitmem.staging_area import StagedFile, StagingArea
 from gitmem.staging_extensions import StagingRefused
 
 FILES = {
@@ -47,12 +42,12 @@ def stage(repo: Path, path: str, content: str | None, *, known_stat: bool = True
     target = repo / path
     if content is None:
         target.unlink()
-        plan = plan_changes(index.read_bytes(), {path.encode(): None})
+        plan = StagingArea(index.read_bytes()).plan({path.encode(): None})
         index.write_bytes(plan.seal({}))
         return
     write_files(repo, {path: content})
     blob = git("hash-object", "-w", "--no-filters", path, cwd=repo)
-    plan = plan_changes(index.read_bytes(), {path.encode(): StagedFile(0o100644, blob)})
+    plan = StagingArea(index.read_bytes()).plan({path.encode(): StagedFile(0o100644, blob)})
     stats = {path.encode(): os.lstat(target)} if known_stat else {}
     index.write_bytes(plan.seal(stats))
 
@@ -90,9 +85,9 @@ def test_a_changed_file_is_staged_and_nothing_else_moves(tmp_path: Path) -> None
     commit_all(repo, files=FILES)
     write_files(repo, {"notes/a.md": "operator's\n"})
     git("add", "notes/a.md", cwd=repo)
-    before = {e.path: e for e in read_entries((repo / ".git/index").read_bytes())}
+    before = {e.path: e for e in StagingArea((repo / ".git/index").read_bytes()).entries()}
     stage(repo, "memory/self.md", "agent's\n")
-    after = {e.path: e for e in read_entries((repo / ".git/index").read_bytes())}
+    after = {e.path: e for e in StagingArea((repo / ".git/index").read_bytes()).entries()}
     changed = {path for path in before if before[path] != after[path]}
     assert changed == {b"memory/self.md"}
     assert git("diff", "--cached", "--name-only", cwd=repo).split() == ["memory/self.md", "notes/a.md"]
@@ -183,16 +178,17 @@ def test_a_folder_becomes_a_file_and_back(tmp_path: Path) -> None:
     blob = hash_object("blob", b"")
     git("hash-object", "-w", "--stdin", stdin="", cwd=repo)
     with pytest.raises(StagingRefused, match="is a folder"):
-        plan_changes(index, {b"notes/deep": StagedFile(0o100644, blob)})
+        StagingArea(index).plan({b"notes/deep": StagedFile(0o100644, blob)})
     with pytest.raises(StagingRefused, match="is not a folder"):
-        plan_changes(index, {b"notes/a.md/x": StagedFile(0o100644, blob)})
-    plan = plan_changes(index, {b"notes/deep/er": StagedFile(0o100644, blob), b"notes/deep/er/b.md": None})
+        StagingArea(index).plan({b"notes/a.md/x": StagedFile(0o100644, blob)})
+    plan = StagingArea(index).plan(
+        {b"notes/deep/er": StagedFile(0o100644, blob), b"notes/deep/er/b.md": None}
+    )
     (repo / ".git/index").write_bytes(plan.seal({}))
     assert git("ls-files", "notes/deep", cwd=repo) == "notes/deep/er"
     tree = git("write-tree", cwd=repo)
     assert git("ls-tree", "-r", "--name-only", tree, "notes/deep/", cwd=repo) == "notes/deep/er"
-    plan = plan_changes(
-        (repo / ".git/index").read_bytes(),
+    plan = StagingArea((repo / ".git/index").read_bytes()).plan(
         {b"notes/deep/er": None, b"notes/deep/er/b.md": StagedFile(0o100644, blob)},
     )
     (repo / ".git/index").write_bytes(plan.seal({}))
@@ -210,7 +206,7 @@ def test_long_names(tmp_path: Path) -> None:
         cwd=repo)  # fmt: skip
     for name in names[2:]:
         index = (repo / ".git/index").read_bytes()
-        plan = plan_changes(index, {name.encode() + b"x": StagedFile(0o100644, blob)})
+        plan = StagingArea(index).plan({name.encode() + b"x": StagedFile(0o100644, blob)})
         (repo / ".git/index").write_bytes(plan.seal({}))
     listed = git("-c", "core.quotepath=off", "ls-files", cwd=repo).splitlines()
     assert sorted(listed) == sorted([*names[:2], names[2] + "x", names[3] + "x"])
@@ -220,7 +216,7 @@ def test_no_index_file_yet(tmp_path: Path) -> None:
     """The first commit of a fresh home makes the staging area."""
     repo = make_repo(tmp_path / "home")
     blob = git("hash-object", "-w", "--stdin", stdin="x", cwd=repo)
-    plan = plan_changes(None, {b"b": StagedFile(0o100644, blob), b"a/c": StagedFile(0o100755, blob)})
+    plan = StagingArea(None).plan({b"b": StagedFile(0o100644, blob), b"a/c": StagedFile(0o100755, blob)})
     (repo / ".git/index").write_bytes(plan.seal({}))
     assert git("ls-files", "-s", cwd=repo) == f"100755 {blob} 0\ta/c\n100644 {blob} 0\tb"
 
@@ -243,13 +239,9 @@ def test_split_index_is_named(tmp_path: Path) -> None:
     commit_all(repo, files=FILES)
     git("update-index", "--split-index", cwd=repo)
     index = (repo / ".git/index").read_bytes()
-    for call in (
-        lambda: plan_changes(index, {b"AGENTS.md": None}),
-        lambda: find_entries(index, [b"AGENTS.md"]),
-    ):
-        with pytest.raises(StagingRefused) as caught:
-            call()
-        assert caught.value.reason == "unsupported index feature: split index"
+    with pytest.raises(StagingRefused) as caught:
+        StagingArea(index)
+    assert caught.value.reason == "unsupported index feature: split index"
 
 
 def test_sparse_index_works_inside_the_cone(tmp_path: Path) -> None:
@@ -264,7 +256,7 @@ def test_sparse_index_works_inside_the_cone(tmp_path: Path) -> None:
     assert git("status", "--porcelain", cwd=repo) == "M  memory/self.md"
     blob = hash_object("blob", b"")
     with pytest.raises(StagingRefused, match="sparse index"):
-        plan_changes((repo / ".git/index").read_bytes(), {b"notes/a.md": StagedFile(0o100644, blob)})
+        StagingArea((repo / ".git/index").read_bytes()).plan({b"notes/a.md": StagedFile(0o100644, blob)})
 
 
 def test_unmerged_path_is_refused(tmp_path: Path) -> None:
@@ -275,9 +267,9 @@ def test_unmerged_path_is_refused(tmp_path: Path) -> None:
     rows = "".join(f"100644 {blob} {n}\tnotes/a.md\n" for n in (1, 2, 3))
     git("update-index", "--index-info", stdin=f"0 {'0' * 40}\tnotes/a.md\n{rows}", cwd=repo)
     index = (repo / ".git/index").read_bytes()
-    assert [e.stage for e in find_entries(index, [b"notes/a.md"])[b"notes/a.md"]] == [1, 2, 3]
+    assert [e.stage for e in StagingArea(index).rows(b"notes/a.md")] == [1, 2, 3]
     with pytest.raises(StagingRefused, match=r"notes/a\.md is unmerged"):
-        plan_changes(index, {b"notes/a.md": StagedFile(0o100644, blob)})
+        StagingArea(index).plan({b"notes/a.md": StagedFile(0o100644, blob)})
     stage(repo, "memory/self.md", "agent's\n")
     assert git("ls-files", "-u", cwd=repo).count("notes/a.md") == 3
 
@@ -291,20 +283,20 @@ def extension(signature: bytes, content: bytes = b"") -> bytes:
 def test_extensions_that_are_not_known() -> None:
     """By Git's rule an unknown extension in capitals may go, one in small letters forbids the change."""
     change = {b"a": StagedFile(0o100644, "0" * 40)}
-    assert b"ABCD" not in plan_changes(extension(b"ABCD", b"x"), change).seal({})
+    assert b"ABCD" not in StagingArea(extension(b"ABCD", b"x")).plan(change).seal({})
     with pytest.raises(StagingRefused, match="unsupported index feature: abcd"):
-        plan_changes(extension(b"abcd", b"x"), change)
+        StagingArea(extension(b"abcd", b"x")).plan(change)
     for broken in (b"TREE", b"UNTR"):
-        assert broken not in plan_changes(extension(broken, b"\xff"), change).seal({})
+        assert broken not in StagingArea(extension(broken, b"\xff")).plan(change).seal({})
 
 
 def test_an_index_without_checksum_stays_without(tmp_path: Path) -> None:
     """Where index.skipHash is on, the trailer stays zero; else it is the SHA-1 of the rest."""
     change = {b"a": StagedFile(0o100644, "0" * 40)}
-    assert plan_changes(extension(b"ABCD"), change).seal({})[-20:] == bytes(20)
+    assert StagingArea(extension(b"ABCD")).plan(change).seal({})[-20:] == bytes(20)
     repo = make_repo(tmp_path / "home")
     commit_all(repo, files=FILES)
-    assert plan_changes((repo / ".git/index").read_bytes(), change).seal({})[-20:] != bytes(20)
+    assert StagingArea((repo / ".git/index").read_bytes()).plan(change).seal({})[-20:] != bytes(20)
 
 
 @pytest.mark.parametrize("version", [2, 4])
@@ -318,10 +310,10 @@ def test_a_damaged_index_is_refused_not_mended(tmp_path: Path, version: int) -> 
     change = {b"notes/n.md": StagedFile(0o100644, "0" * 40)}
     for cut in range(len(index)):
         with pytest.raises(StagingRefused):
-            plan_changes(index[:cut], change)
+            StagingArea(index[:cut]).plan(change)
     for _ in range(500):
         broken = bytearray(index)
         broken[rng.randrange(len(index))] = rng.randrange(256)
         for content in (bytes(broken), bytes(broken[:-20]) + bytes(20)):  # the second has no checksum
             with suppress(StagingRefused):
-                plan_changes(content, change).seal({})
+                StagingArea(content).plan(change).seal({})

@@ -1,0 +1,355 @@
+"""Puts planned commits on HEAD's branch: files, staging area and branch move together under Git's own locks.
+
+The order, which the crash tests walk through: objects in one durable pack and new files beside the old ones;
+what is about to happen noted; `index.lock`, `HEAD.lock` and the branch's lock taken; everything that was seen
+looked at again; files moved; the new index moved; reflogs; the branch moved. The index moves before the
+branch: the other way round the operator's next commit would silently take the agent's back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitmem.branch_changes import PendingWrite
+from gitmem.branch_snapshot import BranchSnapshot
+from gitmem.commit_signing import is_signing, sign_commit
+from gitmem.durable_file import sync_folder, write_file
+from gitmem.errors import HeadMoved, HomeLocked
+from gitmem.git_lock import git_lock, remove_stale
+from gitmem.git_objects import hash_object, make_commit, make_object
+from gitmem.git_refs import format_reflog, is_logged
+from gitmem.home_owner import HomeOwner
+from gitmem.layout import Layout
+from gitmem.pending_writes import Landing
+from gitmem.repository import ABSENT, EXECUTABLE_MODE, FILE_MODE, GitObject, Head, ObjectKind, Repository
+from gitmem.settling import PlannedCommit, SettlePlan
+from gitmem.staged_index import NewIndex, plan_index
+from gitmem.staging_area import StagedFile
+from gitmem.subjects import KIND, format_message, found_subject
+from gitmem.tree_edit import TreeFile, edit_tree
+from gitmem.work_tree import ReplacedFile, replaced_file
+
+#: Seconds to wait for each of Git's locks.
+LOCK_WAIT = 1.0
+
+
+class BranchBusy(Exception):
+    """The branch cannot be moved now; the message says why, for a receipt."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCommits:
+    """Commits ready to be put on the branch.
+
+    Attributes:
+        objects: all that has to be in the store first.
+        chain: the commits in order, with their messages and committers.
+        by_write: pending write id -> its commit.
+    """
+
+    objects: Sequence[GitObject]
+    chain: Sequence[tuple[str, str, str]]
+    by_write: Mapping[str, str]
+
+
+class BranchLanding:
+    """Makes and lands commits of one work tree.
+
+    Args:
+        repository: the object store, refs and configuration.
+        layout: folders.
+        owner: to whom new files belong.
+        agent: `Name <mail>` that commits what was found.
+        operator: `Name <mail>` that wrote what was found.
+        now: the wall clock, seconds since 1970.
+        checkpoint: called with a name between any two steps; tests let it raise or act.
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        layout: Layout,
+        owner: HomeOwner,
+        *,
+        agent: str,
+        operator: str,
+        now: Callable[[], float],
+        checkpoint: Callable[[str], None],
+    ) -> None:
+        self._repository = repository
+        self._layout = layout
+        self._owner = owner
+        self._agent = agent
+        self._operator = operator
+        self._now = now
+        self._step = checkpoint
+
+    def make(
+        self, snapshot: BranchSnapshot, plan: SettlePlan, writes: Mapping[str, PendingWrite]
+    ) -> MadeCommits:
+        """Build the planned commits in memory.
+
+        Raises:
+            SigningFailed: signatures are asked for and one could not be made.
+            ProtectedPath: a file stands where a folder is needed, or the other way round.
+        """
+        builder = _Builder(self._repository, snapshot, plan)
+        for planned in plan.commits:
+            author, committer, message = self._words(planned, writes)
+            seconds = int(self._now())
+            commit = builder.commit(
+                planned, author=author, committer=committer, seconds=seconds, message=message
+            )
+            if is_signing(self._repository.config):
+                commit = sign_commit(commit, self._repository.config, committer)
+            builder.take(planned, commit, message, committer)
+        return builder.made()
+
+    def prepare_index(self, snapshot: BranchSnapshot, plan: SettlePlan) -> NewIndex | None:
+        """Work out the new index file.
+
+        Raises:
+            StagingRefused: the present one cannot be changed.
+        """
+        staged = {path: self._staged_file(snapshot, plan, path) for path in plan.stage}
+        return plan_index(self._layout, snapshot.index, staged, unborn=snapshot.state.head.commit is None)
+
+    def land(
+        self,
+        snapshot: BranchSnapshot,
+        plan: SettlePlan,
+        made: MadeCommits,
+        index: NewIndex | None,
+        note: Callable[[Landing | None], None],
+    ) -> None:
+        """Put the commits on the branch.
+
+        Args:
+            snapshot: what they were planned for.
+            plan: says which files and index entries go with them.
+            made: the commits.
+            index: the new index file, if it changes.
+            note: keeps what is about to happen where a kill cannot take it; None when nothing will.
+
+        Raises:
+            HeadMoved: something that was seen has changed; nothing was done.
+            BranchBusy: an operation began, or a lock is held; nothing was done.
+        """
+        head = snapshot.state.head
+        assert head.branch is not None
+        with ExitStack() as stack:
+            files = {path: self._beside(stack, snapshot, path, plan.disk[path]) for path in plan.disk}
+            stack.enter_context(self._repository.write_pack(made.objects))
+            note(_landing(plan, made, head))
+            self._step("prepared")
+            try:
+                with self._locks(head):
+                    self._step("locked")
+                    self._look_again(snapshot, plan)
+                    self._move(snapshot, plan, made, files, index)
+            except (HeadMoved, BranchBusy):
+                note(None)
+                raise
+            self._step("unlocked")
+            for file in files.values():
+                file.settle()
+
+    def clear_stale_locks(self, head: Head) -> None:
+        """Remove what a killed gitmem left of Git's locks; call only under the home's lock."""
+        paths = [self._layout.git_dir / "index", self._layout.git_dir / "HEAD"]
+        if head.branch is not None:
+            paths.append(self._layout.common_dir / head.branch)
+        for path in paths:
+            with suppress(OSError):
+                remove_stale(path)
+
+    def make_durable(self, branch: str | None) -> None:
+        """Make the last move of a branch durable."""
+        if branch is not None:
+            with suppress(FileNotFoundError):
+                sync_folder(self._branch_file(branch).parent)
+
+    def _words(self, planned: PlannedCommit, writes: Mapping[str, PendingWrite]) -> tuple[str, str, str]:
+        if planned.write is None:
+            subject = found_subject(sorted(planned.files))
+            return self._operator, self._agent, format_message(subject, [(KIND, "found")])
+        write = writes[planned.write]
+        message = write.message if write.message.endswith("\n") else write.message + "\n"
+        return write.author, write.author, message
+
+    def _staged_file(self, snapshot: BranchSnapshot, plan: SettlePlan, path: str) -> StagedFile | None:
+        content = plan.contents[path]
+        if content is None:
+            return None
+        view = snapshot.view(path)
+        mode = tree_mode(snapshot, plan, path)
+        if path not in plan.found and view.staged is not None:
+            mode = view.staged.mode
+        return StagedFile(mode, hash_object("blob", content))
+
+    def _beside(
+        self, stack: ExitStack, snapshot: BranchSnapshot, path: str, content: bytes | None
+    ) -> ReplacedFile:
+        view = snapshot.view(path)
+        raw = None if content is None else snapshot.disk_bytes(path, content)
+        mode = view.stat.st_mode if view.stat else 0o777 if view.mode == EXECUTABLE_MODE else None
+        return stack.enter_context(
+            replaced_file(self._layout.root, path, raw, mode=mode, grant=self._owner.grant)
+        )
+
+    @contextmanager
+    def _locks(self, head: Head) -> Iterator[None]:
+        assert head.branch is not None
+        names = (
+            self._layout.git_dir / "index",
+            self._layout.git_dir / "HEAD",
+            self._branch_file(head.branch),
+        )
+        with ExitStack() as stack:
+            for path in names:
+                try:
+                    stack.enter_context(git_lock(path, wait=LOCK_WAIT))
+                except HomeLocked as error:
+                    raise BranchBusy(error.message) from error
+            yield
+
+    def _look_again(self, snapshot: BranchSnapshot, plan: SettlePlan) -> None:
+        state = snapshot.read_state()
+        if state.obstacle is not None:
+            raise BranchBusy(state.obstacle)
+        if state.head != snapshot.state.head or not snapshot.still_holds([*plan.contents]):
+            raise HeadMoved("the branch, the staging area or a file changed meanwhile", hint="Try again.")
+
+    def _move(
+        self,
+        snapshot: BranchSnapshot,
+        plan: SettlePlan,
+        made: MadeCommits,
+        files: Mapping[str, ReplacedFile],
+        index: NewIndex | None,
+    ) -> None:
+        stats = {path: snapshot.view(path).stat for path, is_disk in plan.stage.items() if is_disk}
+        for path, file in files.items():
+            stats[path] = file.place()
+            self._step("placed")
+        if index is not None:
+            known = {path: found for path, found in stats.items() if found is not None and path in plan.stage}
+            with index.written(known, self._owner.grant) as move:
+                self._step("index written")
+                move()
+            self._step("staged")
+        head = snapshot.state.head
+        assert head.branch is not None
+        if made.chain:
+            self._log(head, made)
+            self._step("logged")
+            branch = self._branch_file(head.branch)
+            write_file(branch, made.chain[-1][0].encode("ascii") + b"\n")
+            self._owner.grant(branch)
+            self._step("moved")
+
+    def _log(self, head: Head, made: MadeCommits) -> None:
+        assert head.branch is not None
+        setting = self._repository.config("core.logAllRefUpdates")
+        old, rows = head.commit or ABSENT, b""
+        for commit, message, who in made.chain:
+            subject = message.split("\n", 1)[0]
+            word = "commit (initial)" if old == ABSENT else "commit"
+            rows += format_reflog(
+                old=old, new=commit, who=who, seconds=int(self._now()), message=f"{word}: {subject}"
+            )
+            old = commit
+        logs = {"HEAD": self._layout.git_dir / "logs", head.branch: self._layout.common_dir / "logs"}
+        for name, folder in logs.items():
+            self._append(folder / name, rows, create=is_logged(name, setting))
+
+    def _append(self, path: Path, rows: bytes, *, create: bool) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        try:
+            if create:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, flags, 0o666)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        try:
+            self._owner.grant(descriptor)
+            os.write(descriptor, rows)
+        finally:
+            os.close(descriptor)
+
+    def _branch_file(self, branch: str) -> Path:
+        return self._layout.common_dir / branch
+
+
+def tree_mode(snapshot: BranchSnapshot, plan: SettlePlan, path: str) -> int:
+    """Return the mode a path is committed with: the branch's, or the disk's where its bytes were found."""
+    view = snapshot.view(path)
+    if path in plan.found or view.head is None:
+        return view.mode
+    return view.head.mode if view.head.mode in (FILE_MODE, EXECUTABLE_MODE) else FILE_MODE
+
+
+def _landing(plan: SettlePlan, made: MadeCommits, head: Head) -> Landing:
+    return Landing(
+        tip=made.chain[-1][0] if made.chain else head.commit or ABSENT,
+        commits={write: made.by_write.get(write) for write in plan.settled},
+        conflicts=dict(plan.conflicts),
+        files={path: hash_object("blob", text) for path, text in plan.contents.items() if text is not None},
+    )
+
+
+class _Builder:
+    """Builds a chain of commits in memory, each on top of the one before."""
+
+    def __init__(self, repository: Repository, snapshot: BranchSnapshot, plan: SettlePlan) -> None:
+        self._repository = repository
+        self._snapshot = snapshot
+        self._plan = plan
+        self._objects: dict[str, GitObject] = {}
+        self._tree = snapshot.tree
+        self._tip = snapshot.state.head.commit
+        self._chain: list[tuple[str, str, str]] = []
+        self._by_write: dict[str, str] = {}
+
+    def read(self, object_id: str) -> tuple[ObjectKind, bytes]:
+        """Return an object that was just made, or one of the store."""
+        made = self._objects.get(object_id)
+        return (made.kind, made.content) if made else self._repository.read(object_id)
+
+    def commit(
+        self, planned: PlannedCommit, *, author: str, committer: str, seconds: int, message: str
+    ) -> GitObject:
+        """Return the next commit, not yet taken."""
+        files: dict[str, TreeFile | None] = {}
+        for path, content in planned.files.items():
+            files[path] = None
+            if content is not None:
+                blob = make_object("blob", content)
+                self._objects[blob.id] = blob
+                files[path] = TreeFile(tree_mode(self._snapshot, self._plan, path), blob.id)
+        self._tree, trees = edit_tree(self, self._tree, files)
+        self._objects.update({tree.id: tree for tree in trees})
+        return make_commit(
+            tree=self._tree,
+            parents=[self._tip] if self._tip else [],
+            author=author,
+            committer=committer,
+            seconds=seconds,
+            message=message,
+        )
+
+    def take(self, planned: PlannedCommit, commit: GitObject, message: str, committer: str) -> None:
+        """Put a commit on top of the chain."""
+        self._objects[commit.id] = commit
+        self._tip = commit.id
+        self._chain.append((commit.id, message, committer))
+        if planned.write is not None:
+            self._by_write[planned.write] = commit.id
+
+    def made(self) -> MadeCommits:
+        """Return all that was built."""
+        return MadeCommits(list(self._objects.values()), self._chain, self._by_write)

@@ -1,0 +1,213 @@
+"""Files of the work tree as they are replaced: beside and moved, in real folders only, no link followed.
+
+Every folder on the way is opened without following links and the file is moved inside the open folder, so a
+link that is put there meanwhile cannot lead a write out of the home.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from gitmem.errors import ProtectedPath
+from gitmem.tree_files import LINK, MAX_FILE, NESTED, fold_path
+
+_OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+#: Gives a new file or folder (open) to whom it belongs and the permissions it needs.
+Grant = Callable[[int], None]
+
+
+class ReplacedFile:
+    """A file about to be replaced or removed; the new content lies beside it, durable."""
+
+    def __init__(self, folder: int, name: str) -> None:
+        self._folder = folder
+        self._name = name
+        self._beside: str | None = None
+
+    def write_beside(self, content: bytes, mode: int | None, grant: Grant) -> None:
+        """Write the new content, durably, without touching the file."""
+        self._beside = f".{self._name[:80]}.{secrets.token_hex(6)}.part"
+        _write(self._folder, self._beside, content, mode, grant)
+
+    def drop(self) -> None:
+        """Remove what was written beside and not moved."""
+        if self._beside is not None:
+            with suppress(OSError):
+                os.unlink(self._beside, dir_fd=self._folder)
+
+    def place(self) -> os.stat_result | None:
+        """Put the new content in place; return its stat data, or None where the file was removed."""
+        if self._beside is None:
+            if self._folder >= 0:
+                with suppress(FileNotFoundError):
+                    os.unlink(self._name, dir_fd=self._folder)
+            return None
+        os.replace(self._beside, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        self._beside = None
+        return os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+
+    def settle(self) -> None:
+        """Make the move durable."""
+        if self._folder >= 0:
+            os.fsync(self._folder)
+
+
+def is_inside(path: str) -> bool:
+    """Say whether a path, by its words alone, stays inside the work tree and out of any git dir."""
+    names = path.split("/")
+    return "\0" not in path and not any(
+        name in {"", ".", ".."} or name.casefold() == ".git" for name in names
+    )
+
+
+def check_way(root: Path, path: str) -> None:
+    """Refuse a path for a new file if its folders are not real folders of this repository.
+
+    Raises:
+        ProtectedPath: with the reason in words.
+    """
+    with _open_folder(root, path, path.split("/")[:-1]):
+        return
+
+
+def find_twin(root: Path, path: str) -> str | None:
+    """Return a path on disk that is the same name as `path` on another machine, or None.
+
+    Such names differ in case or Unicode form only; a file system that does not tell them apart would let one
+    write into the other.
+    """
+    at, way = root, ""
+    for name in path.split("/"):
+        folded = fold_path(name)
+        try:
+            present = [other.name for other in at.iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if name not in present:
+            return next((f"{way}{other}" for other in present if fold_path(other) == folded), None)
+        at, way = at / name, f"{way}{name}/"
+    return None
+
+
+def stat_file(root: Path, path: str) -> os.stat_result | None:
+    """Return a path's own stat data (a link's, not its target's), or None where nothing is."""
+    try:
+        return (root / path).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+@contextmanager
+def replaced_file(
+    root: Path, path: str, content: bytes | None, *, mode: int | None, grant: Grant
+) -> Iterator[ReplacedFile]:
+    """Write a file's new content beside it, durably; it is moved into place by `place`, else dropped.
+
+    Args:
+        root: the work tree.
+        path: relative to it; folders are made if missing.
+        content: the new content; None to remove the file and the folders that fall empty.
+        mode: permission bits of the file it replaces, None for a new one.
+        grant: called with every file and folder made, open.
+
+    Raises:
+        ProtectedPath: the path leads through a link or into another repository, or the content is too large.
+    """
+    *parents, name = path.split("/")
+    if content is not None and len(content) > MAX_FILE:
+        raise _protected(path, f"larger than {MAX_FILE // (1024 * 1024)} MiB")
+    try:
+        with _open_folder(root, path, parents, make=content is not None, grant=grant) as folder:
+            if folder is None:
+                yield ReplacedFile(-1, name)
+                return
+            file = ReplacedFile(folder, name)
+            try:
+                if content is not None:
+                    file.write_beside(content, mode, grant)
+                yield file
+            finally:
+                file.drop()
+    finally:
+        _remove_empty(root, parents)
+
+
+def _write(folder: int, name: str, content: bytes, mode: int | None, grant: Grant) -> None:
+    descriptor = os.open(name, _NEW_FILE, 0o666, dir_fd=folder)
+    try:
+        done = 0
+        while done < len(content):
+            done += os.write(descriptor, content[done:])
+        grant(descriptor)
+        if mode is not None:
+            os.fchmod(descriptor, mode & 0o7777)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _open_folder(
+    root: Path, path: str, names: Sequence[str], *, make: bool = False, grant: Grant | None = None
+) -> Iterator[int | None]:
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in names:
+            inner = _enter(folder, path, name, grant if make else None)
+            if inner is None:
+                yield None
+                return
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _enter(folder: int, path: str, name: str, grant: Grant | None) -> int | None:
+    made = False
+    while True:
+        try:
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            break
+        except FileNotFoundError:
+            if grant is None:
+                return None
+            with suppress(FileExistsError):
+                os.mkdir(name, dir_fd=folder)
+                made = True
+    if stat.S_ISLNK(found.st_mode):
+        raise _protected(path, f"below {LINK}")
+    if not stat.S_ISDIR(found.st_mode):
+        raise _protected(path, f"below {name}, which is a file")
+    inner = os.open(name, _OPEN_FOLDER, dir_fd=folder)
+    if made and grant is not None:
+        grant(inner)
+        os.fsync(folder)
+    try:
+        os.stat(".git", dir_fd=inner, follow_symlinks=False)
+    except FileNotFoundError:
+        return inner
+    os.close(inner)
+    raise _protected(path, f"inside {NESTED}")
+
+
+def _remove_empty(root: Path, parents: Sequence[str]) -> None:
+    # A top folder of the home stays, so that a person sees where things belong.
+    for depth in range(len(parents), 1, -1):
+        try:
+            (root / "/".join(parents[:depth])).rmdir()
+        except OSError:
+            return
+
+
+def _protected(path: str, reason: str) -> ProtectedPath:
+    return ProtectedPath(f"{path}: {reason}", hint="Nothing was written.", path=path, reason=reason)

@@ -13,7 +13,7 @@ from gitmem.watch import Watcher, watch_until_signal
 from gitmem.watch_parts import WatchParts
 from gitmem.watch_state import WatchState
 
-#: Seconds after which a long backlog is left for the next round: between two rounds the watcher hears a signal,
+#: Seconds after which a long backlog is left for the next round; between two the watcher hears signals,
 #: gives a sign of life and sees to everything else.
 ROUND: Final = 1.0
 

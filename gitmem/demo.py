@@ -66,12 +66,13 @@ class _Telling:
         return time.perf_counter() - self.started
 
 
-def run_demo(keep: Path | None = None, *, say: Say) -> DemoReport:
+def run_demo(keep: Path | None = None, *, say: Say, program: str = "gitmem") -> DemoReport:
     """Show gitmem's main job on a copy of the sample home.
 
     Args:
         keep: where to make the copy; by default a temporary folder, which stays too.
         say: told each line of the story.
+        program: what a person types to run gitmem.
     """
     telling = _Telling(say)
     path = keep if keep is not None else Path(tempfile.mkdtemp(prefix="gitmem-demo-")) / "aria"
@@ -85,7 +86,7 @@ def run_demo(keep: Path | None = None, *, say: Say) -> DemoReport:
         _show_catalog(telling, home)
         _show_log(telling, home)
     report = DemoReport(str(path), turns, commit, searches, round(telling.seconds(), 2))
-    _tell_end(telling, report, kept=keep is not None)
+    _tell_end(telling, report, program, kept=keep is not None)
     return report
 
 
@@ -117,8 +118,8 @@ def _record_turns(telling: _Telling, home: AgentHome) -> list[Receipt]:
         took = (time.perf_counter() - before) * 1000
         receipts.append(receipt)
         commit = (receipt.committed or "not committed")[:10]
-        told = f"{len(receipt.records) - 1} records"
-        telling.line(f"turn {receipt.turn_index}: {told:<10} → {commit}  {took:.1f} ms")
+        kinds = ", ".join(record["kind"] for record in receipt.records[:-1])
+        telling.line(f"turn {receipt.turn_index} → {commit} in {took:.1f} ms: {kinds}")
     telling.line(f"on the branch {receipts[-1].branch}; HEAD, staging area and files were not touched")
     return receipts
 
@@ -172,11 +173,11 @@ def _show_log(telling: _Telling, home: AgentHome) -> None:
         telling.line(f"{entry.at[:16].replace('T', ' ')}  {entry.name[:13]:<13}  {_short(entry.title, 64)}")
 
 
-def _tell_end(telling: _Telling, report: DemoReport, *, kept: bool) -> None:
+def _tell_end(telling: _Telling, report: DemoReport, program: str, *, kept: bool) -> None:
     say = telling.say
     say(f"\nDone in {report.seconds:.1f} s. Look around:")
     say(f"   cd {report.path}")
-    say("   gitmem status; gitmem log; gitmem search …")
+    say(f"   {program} status; {program} log; {program} search …")
     say("   git log --stat; git log --oneline --branches='gitmem/turns/*'; git blame memory/MEMORY.md")
     say("   rg 2222 ledger/")
     if not kept:
@@ -190,7 +191,7 @@ def _short(text: str, width: int) -> str:
 
 def _git(root: Path, *arguments: str) -> str:
     # Also for an operator with a key that asks, or inside a hook.
-    settings = ("commit.gpgSign=false", f"core.hooksPath={os.devnull}")
-    options = [f"--git-dir={root / '.git'}", f"--work-tree={root}", *(f"-c{text}" for text in settings)]
+    settings = ("-c", "commit.gpgSign=false", "-c", f"core.hooksPath={os.devnull}")
+    options = [f"--git-dir={root / '.git'}", f"--work-tree={root}", *settings]
     done = subprocess.run(["git", *options, *arguments], cwd=root, capture_output=True, check=True, text=True)  # noqa: S603, S607
     return done.stdout

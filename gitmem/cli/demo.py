@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -22,5 +24,14 @@ def command(keep: Path | None) -> None:
     from gitmem.demo import run_demo
 
     settings = current()
-    report = run_demo(keep, say=settings.say)
-    settings.reply(report)
+    report = run_demo(keep, say=settings.say, program=_program())
+    if settings.json:
+        settings.reply(report)
+
+
+def _program() -> str:
+    """Return what a person has to type to run gitmem again."""
+    if shutil.which("gitmem"):
+        return "gitmem"
+    started = Path(sys.argv[0]).resolve()
+    return f"{sys.executable} -m gitmem" if started.name == "__main__.py" else str(started)

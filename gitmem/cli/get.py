@@ -19,7 +19,7 @@ def command(ref: str, offset: int, max_chars: int) -> None:
     settings = current()
     memory = settings.open_home().get(ref, offset=offset, max_chars=max_chars)
     settings.reply({"memory": memory}, lambda: memory.content)
-    if memory.truncated:
+    if memory.next_offset is not None:
         settings.note(
             f"… {memory.total_chars - memory.next_offset} more; go on with --offset {memory.next_offset}"
         )

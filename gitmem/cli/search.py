@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitmem.cli.catching_up import catch_up
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.cli.time_option import short_time, time_option
@@ -39,9 +40,12 @@ def command(query: tuple[str, ...], **options: Any) -> None:
     The words need no quotes; any of them may match, the best hits come first.
     """
     settings = current()
-    reply = settings.open_home().search(" ".join(query), **options)
+    home = settings.open_home()
+    reply = home.search(" ".join(query), **options)
     settings.reply(reply, lambda: describe(reply))
     _tell_doubts(reply)
+    if reply.index_status.pending:
+        catch_up(home, reply.index_status.pending)
 
 
 def describe(reply: SearchReply) -> str:
@@ -52,11 +56,12 @@ def describe(reply: SearchReply) -> str:
 
 
 def _hit(number: int, hit: Any) -> str:
-    where = f"{hit.path}:{hit.line}" if hit.path and hit.line else hit.path or hit.source_ref
+    place = f"{hit.path}:{hit.line}" if hit.line else hit.path or ""
+    where = f"{click.style(place, fg='cyan')}  " if place else ""
     when = short_time(hit.updated_at) if hit.updated_at else ""
     head = f"{number:>2}. {click.style(hit.title or hit.kind, bold=True)}  {click.style(when, dim=True)}"
     text = " ".join(hit.snippet.split())
-    return f"{head}\n    {text}\n    {click.style(where, fg='cyan')}  {click.style(hit.source_ref, dim=True)}"
+    return f"{head}\n    {text}\n    {where}{click.style(hit.source_ref, dim=True)}"
 
 
 def _tell_doubts(reply: SearchReply) -> None:

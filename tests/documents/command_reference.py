@@ -30,7 +30,7 @@ def render() -> str:
 
 
 def _family(name: str) -> Iterator[tuple[list[str], click.Command, click.Context]]:
-    root = click.Context(program, info_name="gitmem")
+    root = click.Context(program, info_name="gitmem", **program.context_settings)
     command = program.get_command(root, name)
     assert command is not None
     yield ["gitmem", name], command, root
@@ -41,7 +41,8 @@ def _family(name: str) -> Iterator[tuple[list[str], click.Command, click.Context
 
 
 def _block(path: list[str], command: click.Command, parent: click.Context | None) -> str:
-    ctx = click.Context(command, info_name=path[-1], parent=parent, terminal_width=100, max_content_width=100)
+    names = {} if parent else {"help_option_names": program.context_settings["help_option_names"]}
+    ctx = click.Context(command, info_name=path[-1], parent=parent, terminal_width=100, **names)
     heading = "" if len(path) == 1 else f"{'#' * min(len(path) + 1, 4)} {' '.join(path)}\n\n"
     return f"{heading}```text\n{command.get_help(ctx).rstrip()}\n```\n"
 

@@ -19,12 +19,12 @@ def exact_words(query: str) -> tuple[str, ...]:
     words = tuple(
         filter(None, (_stripped(word) for word in unicodedata.normalize("NFC", query[:1000]).split()))
     )
-    return tuple(word.casefold() for word in words) if len(words) <= MOST_WORDS else ()
+    return tuple(word.lower() for word in words) if len(words) <= MOST_WORDS else ()
 
 
 def holds_all(text: str, words: tuple[str, ...]) -> bool:
     """Say whether a text holds each word exactly, as a word of its own; case does not count."""
-    folded = unicodedata.normalize("NFC", text).casefold()
+    folded = unicodedata.normalize("NFC", text).lower()
     return all(_pattern(word).search(folded) for word in words)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -92,6 +92,15 @@ def find_backlog(
         problems=problems,
         forgotten=receipts.records - manifest.forgotten,
     )
+
+
+def void_marks(manifest: Manifest, paths: Iterable[str]) -> Manifest:
+    """Return a manifest in which some segments have to be read anew; their documents stay until they are.
+
+    A record that was forgotten leaves a line behind that may still say which snapshot of an object is older.
+    """
+    void = {path: SegmentMark((), 0, "", 0) for path in paths if path in manifest.segments}
+    return replace(manifest, segments={**manifest.segments, **void})
 
 
 def closing_digest(receipts: Receipts) -> str:

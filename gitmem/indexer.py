@@ -7,20 +7,20 @@ newest comes first, and between two commits it is looked again, so that a new tu
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.authored_files import FOLDERS, find_authored
 from gitmem.changes import Hints
-from gitmem.index_backlog import documents_of, find_backlog
+from gitmem.index_backlog import documents_of, find_backlog, void_marks
 from gitmem.index_batch import MakeDocuments, Sources, compose
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.manifest import Manifest
 from gitmem.note_ids import NoteIds
 from gitmem.repository import Repository
-from gitmem.search_index import IndexDamaged, IndexRefused, IndexWriter, SearchIndex
+from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexWriter, SearchIndex, key_of
 
 #: Documents of the first commit after a pause: small, so that what is newest is found soon; then it doubles.
 FIRST_BATCH: Final = 256
@@ -155,6 +155,9 @@ class Indexer:
             sources = self._look(manifest, hints)
             segments = self._ledger.segments()
             backlog = find_backlog(manifest, segments, sources.found, sources.receipts, self._root)
+            if backlog.forgotten:
+                manifest = void_marks(manifest, _origins_of(backlog.forgotten, writer.snapshot().parts))
+                backlog = find_backlog(manifest, segments, sources.found, sources.receipts, self._root)
             change, left = compose(
                 sources, manifest, backlog, self._size, lambda: end is not None and self._clock() >= end
             )
@@ -177,6 +180,17 @@ class Indexer:
             head=self._repository.head().commit,
             make=self._make,
         )
+
+
+def _origins_of(records: Iterable[str], parts: Sequence[IndexPart]) -> set[str]:
+    """Return the segments from which the index holds any of some records."""
+    keys = set(map(key_of, records))
+    return {
+        part.document(number).origin
+        for part in parts
+        for number, key in enumerate(part.column("record"))
+        if key in keys and number not in part.removed
+    }
 
 
 def _wants_files(manifest: Manifest, hints: Hints | None) -> bool:

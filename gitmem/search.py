@@ -248,13 +248,14 @@ class Search:
             return True
         if document.record is not None and document.record in view.backlog.forgotten:
             return False
-        if document.kind == "note" and view.notes_moved:
+        is_stale = document.origin in view.backlog.stale
+        if document.record is not None:
+            return not is_stale or self._is_in_ledger(view, document)
+        if is_stale and document.path in view.unindexed.files:
+            return False
+        if is_stale or (document.kind == "note" and view.notes_moved):
             return self._reader.resolves(document.source_ref)
-        if document.origin not in view.backlog.stale:
-            return True
-        if document.record is None:
-            return document.path not in view.unindexed.files and self._reader.resolves(document.source_ref)
-        return self._is_in_ledger(view, document)
+        return True
 
     def _is_in_ledger(self, view: _View, document: Document) -> bool:
         segment = self._ledger.segments().get(document.origin)

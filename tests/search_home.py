@@ -1,0 +1,228 @@
+"""A home to search in: real files, a ledger of real lines that tests bend, an index in memory or on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from fixtures import write_files
+from gitmem.backends.whoosh_index import WhooshIndex
+from gitmem.changes import Hints
+from gitmem.documents import Document
+from gitmem.forgotten import Receipts, close_segment
+from gitmem.index_backlog import documents_of
+from gitmem.indexer import ALL, Budget, CatchUp, Indexer
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger, Segment
+from gitmem.ledger_format import NO_PREV, Line, decode, parse_segment_path, split_segment
+from gitmem.long_text import join_long, split_long
+from gitmem.memory_get import MemoryReader
+from gitmem.note_ids import NoteIds
+from gitmem.notes import Notes
+from gitmem.records import ID_PREFIXES, Record
+from gitmem.search import Search, SearchReply
+from gitmem.search_index import IndexSnapshot, SearchIndex
+from gitmem.spool import SpooledTurn
+from gitmem.testing import MemoryRepository
+from gitmem.testing.memory_index import MemoryIndex
+from ledgers import sealed
+
+WRITER = "w0123abcd"
+OTHER = "w89ef4567"
+
+
+class BentLedger:
+    """Stands in for `Ledger`: segments as lists of lines, which tests may append to, cut and rewrite."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, list[Line | bytes]] = {}
+        self.blobs: dict[str, bytes] = {}
+        self.spool: list[SpooledTurn] = []
+        self.forgotten: frozenset[str] = frozenset()
+        self.reads = 0
+
+    def append(
+        self, event: Mapping[str, Any], *, writer: str = WRITER, number: int = 1, **place: Any
+    ) -> Record:
+        """Seal an event as the next line of a writer and return it as a record."""
+        path = f"ledger/2026-11/30/{writer}-{number:04d}.jsonl"
+        lines = [line for key in self.contents if writer in key for line in self.contents[key]]
+        chain = [line for line in lines if isinstance(line, Line)]
+        seq = place.pop("seq", max((line.seq for line in chain), default=0) + 1)
+        prev = chain[-1].envelope_hash if chain else NO_PREV
+        mark = int(sha256(writer.encode()).hexdigest()[:6], 16)
+        record_id = place.pop("record_id", f"{_prefix(event['kind'])}_{mark:06x}{seq:09x}")
+        line = sealed(event, seq=seq, writer=writer, prev=prev, record_id=record_id, **place)
+        body, blob = split_long(decode(line).body)
+        if blob is not None:
+            self.blobs[record_id] = blob
+            kept = {
+                k: v for k, v in event.items() if k in ("kind", "ts", "session", "work_item", "workspace")
+            }
+            line = sealed({**body, **kept}, seq=seq, writer=writer, prev=prev, record_id=record_id, **place)
+        self.contents.setdefault(path, []).append(line)
+        return decode(line)
+
+    # What `Ledger` has
+
+    def segments(self) -> Mapping[str, Segment]:
+        """Return all segments by path."""
+        found = {}
+        for path in self.contents:
+            name = parse_segment_path(path)
+            assert name is not None
+            blob = sha256(self._content(path)).hexdigest()[:40]
+            found[path] = Segment(path, name.writer, name.number, (blob,))
+        return found
+
+    def _content(self, path: str) -> bytes:
+        return b"".join(item.raw if isinstance(item, Line) else item for item in self.contents[path])
+
+    def read_segment(self, segment: Segment) -> bytes:
+        """Return a segment, closed under the receipts."""
+        self.reads += 1
+        return close_segment(self._content(segment.path), self.receipts())
+
+    def receipts(self) -> Receipts:
+        """Return what was forgotten."""
+        return Receipts(records=self.forgotten)
+
+    def full_body(self, record: Record) -> Mapping[str, Any]:
+        """Return a body with its long texts."""
+        return join_long(record.body, self.blobs.get(record.id))
+
+    def spooled(self) -> Sequence[SpooledTurn]:
+        """Return turns that are on no line."""
+        return self.spool
+
+    def _records(self) -> Iterator[Record]:
+        for segment in sorted(self.segments().values(), key=lambda s: -s.number):
+            for line in reversed(split_segment(self.read_segment(segment))):
+                if isinstance(line, Line):
+                    yield decode(line)
+
+    def find(self, record_id: str) -> Record | None:
+        """Return a record."""
+        return next((record for record in self._records() if record.id == record_id), None)
+
+    def find_turn(self, turn_id: str) -> list[Record]:
+        """Return the records of a turn."""
+        return sorted((r for r in self._records() if r.turn == turn_id), key=lambda r: r.clock)
+
+    def find_all(self, needle: bytes) -> Iterator[Record]:
+        """Yield the records whose lines hold some bytes."""
+        for segment in self.segments().values():
+            for line in split_segment(self.read_segment(segment)):
+                if isinstance(line, Line) and needle in line.raw:
+                    yield decode(line)
+
+    def record_ids(self) -> frozenset[str]:
+        """Return all ids."""
+        return frozenset(record.id for record in self._records())
+
+
+def _prefix(kind: str) -> str:
+    return ID_PREFIXES[kind]
+
+
+class SearchHome:
+    """A home with an index.
+
+    Attributes:
+        failing: ids of records whose documents cannot be made.
+    """
+
+    def __init__(self, root: Path, index: SearchIndex) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        git = root.parent / f"{root.name}.git"
+        git.mkdir(exist_ok=True)
+        self.root = root
+        self.layout = Layout(root, git, git)
+        self.index = index
+        self.repository = MemoryRepository()
+        self.bent = BentLedger()
+        self.ledger = cast("Ledger", self.bent)
+        self.failing: set[str] = set()
+        notes = Notes(self.repository, self.layout)
+        self.note_ids = NoteIds(self.repository, self.layout)
+        self.reader = MemoryReader(self.ledger, self.layout, notes, "home1")
+        self.searcher = Search(
+            self.repository, self.ledger, self.layout, index, note_ids=self.note_ids, reader=self.reader
+        )
+        self.indexer = self.new_indexer()
+
+    @classmethod
+    def in_memory(cls, folder: Path) -> SearchHome:
+        """Return a home whose index is in memory."""
+        return cls(folder / "home", MemoryIndex())
+
+    @classmethod
+    def on_disk(cls, folder: Path) -> SearchHome:
+        """Return a home whose index is on disk."""
+        return cls(folder / "home", WhooshIndex(folder / "home.git" / "gitmem" / "index"))
+
+    def new_indexer(self) -> Indexer:
+        """Return an indexer that remembers nothing, as in another process."""
+        return Indexer(
+            self.repository, self.ledger, self.layout, self.note_ids, self.index, make=self._documents_of
+        )
+
+    def _documents_of(self, ledger: Ledger, record: Record, origin: str) -> list[Document]:
+        if record.id in self.failing:
+            raise ValueError("told to fail")
+        return documents_of(ledger, record, origin)
+
+    def say(self, text: str, *, role: str = "user", **fields: Any) -> Record:
+        """Add a message to the ledger."""
+        place = {
+            name: fields.pop(name)
+            for name in ("writer", "number", "record_id", "seq", "turn")
+            if name in fields
+        }
+        return self.bent.append({"kind": "message", "role": role, "text": text, **fields}, **place)
+
+    def write(self, files: Mapping[str, str | bytes], *, mtime: float | None = None) -> None:
+        """Write files as an editor does."""
+        write_files(self.root, files)
+        if mtime is not None:
+            for name in files:
+                os.utime(self.root / name, (mtime, mtime))
+
+    def catch_up(self, hints: Hints | None = None, budget: Budget = ALL) -> CatchUp:
+        """Bring the index up to date."""
+        return self.indexer.catch_up(hints, budget)
+
+    def search(self, query: object, **options: Any) -> SearchReply:
+        """Search."""
+        return self.searcher.search(query, **options)
+
+    def refs(self, query: object, **options: Any) -> list[str]:
+        """Return the refs of the hits."""
+        return [hit.source_ref for hit in self.search(query, **options).results]
+
+    def texts(self, query: object, **options: Any) -> list[str]:
+        """Return the snippets of the hits."""
+        return [hit.snippet for hit in self.search(query, **options).results]
+
+    def snapshot(self) -> IndexSnapshot:
+        """Return the index as it stands."""
+        found = self.index.snapshot()
+        assert found is not None
+        return found
+
+    def documents(self) -> list[Document]:
+        """Return all documents of the index, in a fixed order."""
+        found = [
+            part.document(number)
+            for part in self.snapshot().parts
+            for number in range(part.size)
+            if number not in part.removed
+        ]
+        return sorted(found, key=lambda d: (d.origin, d.source_ref, d.record or "", d.line or 0, d.text))
+
+    def redact(self, record: Record) -> None:
+        """Forget a record."""
+        self.bent.forgotten |= {record.id}

@@ -29,7 +29,7 @@ def command(path: Path | None, agent: str | None) -> None:
     settings = current()
     chosen = path or settings.home or Path()
     report = init_home(chosen, agent=agent, now=time.time())
-    settings.reply(report, lambda: describe(report, chosen))
+    settings.reply(report, lambda: "" if settings.quiet else describe(report, chosen))
 
 
 def describe(report: InitReport, path: Path) -> str:

@@ -49,5 +49,5 @@ def run_shell(script: str, folder: Path) -> str:
 def masked(text: str) -> str:
     """Return output without what differs from run to run: ids, commits, times."""
     text = re.sub(r"\b\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?Z)?", "TIME", text)
-    text = re.sub(r"(?<=_)[0-9a-f]{15}\b|\b[hw][0-9a-f]{8,15}\b|\b[0-9a-f]{7,40}\b", "ID", text)
+    text = re.sub(r"(?<=[_:])[0-9a-f]{15}\b|\b[hw][0-9a-f]{8,15}\b|\b[0-9a-f]{7,40}\b", "ID", text)
     return "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -100,6 +100,13 @@ def note_subject(action: str, path: str, target: str | None = None) -> str:
     return f"note: {action} {_shown_path(path)}{moved}"
 
 
+def file_subject(path: str) -> str:
+    """Return `memory: edit self.md`, for a file that the agent edited with its own tools."""
+    folder, slash, name = path.partition("/")
+    area = {"notes": "note", "episodes": "episode"}.get(folder, folder)
+    return f"{area}: edit {_shown_path(name, below='')}" if slash else edit_subject([path])
+
+
 def found_subject(paths: Sequence[str]) -> str:
     """Return the subject for an operator's edits that are committed as they were found."""
     return f"found: {_shown_paths(paths)}"

@@ -1,0 +1,187 @@
+"""The parts of an open home, each made when first needed, so that a command pays only for what it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gitmem.authoring import Authoring
+from gitmem.backends.dulwich_repository import DulwichRepository
+from gitmem.config import HomeConfig
+from gitmem.errors import GitmemError
+from gitmem.file_writes import FileWrites
+from gitmem.home_owner import HomeOwner
+from gitmem.identity import agent_identity, operator_identity
+from gitmem.init import prepare_git
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.memory_records import MemoryRecords
+from gitmem.operator_branch import OperatorBranch
+from gitmem.spool import Spool
+from gitmem.turn import Turn, TurnRecorder
+from gitmem.turn_line import TurnLine
+
+if TYPE_CHECKING:
+    from gitmem.history import History
+    from gitmem.indexer import Indexer
+    from gitmem.ledger_copy import LedgerCopy
+    from gitmem.machine_settings import MachineSettings
+    from gitmem.note_ids import NoteIds
+    from gitmem.notes import Notes
+    from gitmem.search import Search
+    from gitmem.search_index import SearchIndex
+
+
+class HomeParts:
+    """Wires one home.
+
+    Args:
+        layout: its folders.
+        config: its own facts.
+        repository: its objects and refs.
+        now: the wall clock, seconds since 1970.
+    """
+
+    def __init__(
+        self, layout: Layout, config: HomeConfig, repository: DulwichRepository, now: Callable[[], float]
+    ) -> None:
+        self.layout = layout
+        self.config = config
+        self.repository = repository
+        self.now = now
+        self.agent = agent_identity(config.agent, config.home_id)
+        self.ledger = Ledger(repository, layout, config.home_id)
+        self.spool = Spool(layout.spool)
+        self.line = TurnLine(
+            repository, layout, self.ledger, home_id=config.home_id, agent=self.agent, now=now
+        )
+        self.recorder = TurnRecorder(self.spool, self.line, now=now, on_files=self._commit_files)
+
+    @property
+    def operator(self) -> str:
+        """The operator's `Name <mail>` for commits that gitmem makes for them."""
+        config = self.repository.config
+        return operator_identity(config("user.name"), config("user.email"), self.config.home_id)
+
+    @cached_property
+    def records(self) -> MemoryRecords:
+        """The ledger's records of changes on the operator's branch."""
+        return MemoryRecords(self.recorder, self.ledger, self.config.home_id)
+
+    @cached_property
+    def branch(self) -> OperatorBranch:
+        """The operator's branch."""
+        return OperatorBranch(
+            self.repository,
+            self.layout,
+            home_id=self.config.home_id,
+            agent=self.agent,
+            operator=self.operator,
+            now=self.now,
+            branch=self.repository.config("gitmem.branch"),
+            record=self.records.record,
+        )
+
+    @cached_property
+    def writes(self) -> FileWrites:
+        """Writing of notes and managed files."""
+        authoring = Authoring(self.branch, self.records, agent=self.agent, operator=lambda: self.operator)
+        return FileWrites(authoring, self.layout, lambda: self.repository.head().commit)
+
+    @cached_property
+    def notes(self) -> Notes:
+        """The notes as they are on disk."""
+        from gitmem.notes import Notes
+
+        return Notes(self.repository, self.layout)
+
+    @cached_property
+    def note_ids(self) -> NoteIds:
+        """The ids of notes that have none in their front matter."""
+        from gitmem.note_ids import NoteIds
+
+        return NoteIds(self.repository, self.layout)
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """The search index."""
+        from gitmem.backends.whoosh_index import WhooshIndex
+
+        return WhooshIndex(self.layout.index)
+
+    @cached_property
+    def indexer(self) -> Indexer:
+        """What brings the index up to date."""
+        from gitmem.indexer import Indexer
+
+        return Indexer(self.repository, self.ledger, self.layout, self.note_ids, self.index)
+
+    @cached_property
+    def search(self) -> Search:
+        """Searching and reading."""
+        from gitmem.memory_get import MemoryReader
+        from gitmem.search import Search
+
+        return Search(
+            self.repository,
+            self.ledger,
+            self.layout,
+            self.index,
+            note_ids=self.note_ids,
+            reader=MemoryReader(self.ledger, self.layout, self.notes, self.config.home_id),
+        )
+
+    @cached_property
+    def history(self) -> History:
+        """The audit trail."""
+        from gitmem.history import History
+
+        return History(self.repository, self.ledger, self.config.home_id, self.config.agent)
+
+    @cached_property
+    def settings(self) -> MachineSettings:
+        """The settings of this machine."""
+        from gitmem.machine_settings import MachineSettings
+
+        return MachineSettings(self.repository, self.config)
+
+    @cached_property
+    def ledger_copy(self) -> LedgerCopy:
+        """The ledger's copy on disk."""
+        from gitmem.disk_copy import DiskCopy
+        from gitmem.ledger_copy import LedgerCopy
+
+        return LedgerCopy(self.ledger, DiskCopy(self.repository, self.layout), self.layout)
+
+    def _commit_files(self, paths: Sequence[str], turn: Turn) -> Sequence[str]:
+        return self.writes.commit_files(paths, turn)
+
+    def check_owner(self) -> None:
+        """Refuse to write into another user's home, unless that is allowed."""
+        HomeOwner(self.layout, self.repository.config).check()
+
+    def apply_spool(self, *, wait: float) -> int:
+        """Bring turns that others left in the spool to the turn line; return how many."""
+        self.spool.close_dead(self.now())
+        return len(self.line.commit_spooled(wait=wait).committed) if self.spool.finished() else 0
+
+    def recover(self) -> None:
+        """Do what the last process left undone; a home that cannot be written is still read."""
+        with suppress(GitmemError, OSError):
+            if self.repository.config("gitmem.branch") is None:
+                prepare_git(self.layout, self.repository)
+            if self.layout.pending.is_dir():
+                self.branch.settle()
+            self.apply_spool(wait=0.0)
+
+    def close(self) -> None:
+        """Make the last turns durable on the turn line and release files."""
+        with suppress(GitmemError, OSError):  # they stay in the spool, from which nothing is lost
+            self.line.settle()
+        with suppress(OSError):
+            self.ledger.lines.remember()
+        if "index" in self.__dict__:
+            self.index.close()
+        self.repository.close()

@@ -38,13 +38,18 @@ def watch_home(
 def open_parts(path: Path) -> WatchParts:
     """Open the home at `path` for a watcher."""
     home = AgentHome.open(path)
+
+    def keep_ledger() -> None:
+        home.apply_spool()
+        home.restore_ledger_copy()
+
     return WatchParts(
         layout=home.layout,
         changes=WatchdogChanges(home.layout),
         catch_up=lambda hints: home.catch_up(hints, seconds=ROUND),
         render_catalog=home.catalog,
         settle_pending=home.branch.settle,
-        apply_spool=home.apply_spool,
+        apply_spool=keep_ledger,
         operation=lambda: operation_in_progress(home.layout),
         close=home.close,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -20,6 +20,7 @@ from gitmem.repository import (
     SUBMODULE_MODE,
     TREE_MODE,
     Repository,
+    walk_tree,
 )
 from gitmem.settling import PathSight
 from gitmem.staged_index import UNREAD, StagedIndex, index_identity, read_index
@@ -113,6 +114,29 @@ class BranchSnapshot:
     def sight(self, path: str) -> PathSight:
         """Return the contents at a path, for planning."""
         return self.view(path).sight
+
+    def branch_files(self, wanted: Callable[[str], bool]) -> dict[str, TreeFile]:
+        """Return the files of the branch whose paths are wanted; folders at the top are asked for first."""
+        if self.tree is None:
+            return {}
+        files: dict[str, TreeFile] = {}
+        for top in self._repository.read_tree(self.tree):
+            if not wanted(top.name):
+                continue
+            if top.mode != TREE_MODE:
+                files[top.name] = TreeFile(top.mode, top.id)
+                continue
+            for path, entry in walk_tree(self._repository, top.id, f"{top.name}/"):
+                files[path] = TreeFile(entry.mode, entry.id)
+        return files
+
+    def is_unchanged(self, path: str, found: os.stat_result, entry: TreeFile) -> bool:
+        """Say whether a file is certainly what the branch has, without reading it."""
+        staged, _, _ = self._staged(path)
+        modified = self.index.modified
+        if staged is None or modified is None or not _same(staged, entry):
+            return False
+        return staged.is_file(found, modified)
 
     def still_holds(self, paths: Collection[str]) -> bool:
         """Say whether the staging area and these paths are as they were seen; asked under Git's locks."""

@@ -14,21 +14,20 @@ from typing import Final
 
 from gitmem.attribute_files import AttributeFiles
 from gitmem.branch_changes import PathChange, PendingChange, PendingWrite, Settled, WriteOutcome
+from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchBusy, BranchLanding
 from gitmem.branch_snapshot import BranchSnapshot, PathView
 from gitmem.commit_signing import SigningFailed
-from gitmem.config import parse_config
-from gitmem.errors import HeadMoved, HomeError, ProtectedPath, UsageError
+from gitmem.errors import HeadMoved, ProtectedPath, UsageError
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import hash_object
-from gitmem.git_state import held_lock, read_git_state, short_name
+from gitmem.git_state import held_lock, read_git_state
 from gitmem.home_owner import HomeOwner
-from gitmem.layout import CONFIG_FILE, Layout, is_managed
+from gitmem.layout import Layout, is_managed
 from gitmem.pending_writes import Landing, PendingWrites, mint_write_id
 from gitmem.repository import Head, Repository
-from gitmem.settling import PathSight, SettlePlan, plan_settling
+from gitmem.settling import SettlePlan, plan_settling
 from gitmem.staging_extensions import StagingRefused
-from gitmem.tree_edit import find_file
 from gitmem.work_tree import check_way, find_twin, replaced_file
 
 #: How often a commit is prepared anew when something moved meanwhile.
@@ -82,8 +81,7 @@ class OperatorBranch:
     ) -> None:
         self._repository = repository
         self._layout = layout
-        self._home_id = home_id
-        self._operator = operator
+        self.operator = operator
         self._now = now
         self._branch = branch if branch is None or branch.startswith("refs/") else f"refs/heads/{branch}"
         self._record = record
@@ -94,7 +92,7 @@ class OperatorBranch:
         self._landing = BranchLanding(
             repository, layout, self._owner, agent=agent, operator=operator, now=now, checkpoint=checkpoint
         )
-        self._known_home: tuple[str, str | None] | None = None
+        self._home = BranchHome(repository, home_id)
         self._unfinished: Landing | None = None
         self._fresh: PendingWrite | None = None
 
@@ -133,10 +131,11 @@ class OperatorBranch:
             raise UsageError("a write names each of its paths once")
         with self._lock(locked=locked):
             self._unfinished = None
-            snapshot = self._look([change.path for change in changes])
+            snapshot = self.look([change.path for change in changes])
             accepted = tuple(self._accept(change, snapshot) for change in changes)
-            if all(_is_done(change, snapshot.sight(change.path)) for change in accepted):
-                return self._unchanged(accepted, snapshot)
+            done = self._already(accepted, snapshot)
+            if done is not None:
+                return done
             write = PendingWrite(mint_write_id(), 0, self._now(), operation, turn, author, message, accepted)
             return self._commit_or_keep(replace(write, recorded=not defer), snapshot, defer=defer)
 
@@ -153,6 +152,21 @@ class OperatorBranch:
             self._unfinished = self._fresh = None
             waiting, done = self._begin(self._repository.head())
             return [*done.values(), *self._settle(waiting, None).settled.values()]
+
+    def look(self, staged: Sequence[str] | None = ()) -> BranchSnapshot:
+        """Return what there is now.
+
+        Args:
+            staged: paths whose staged content matters; None leaves the staging area unread.
+        """
+        return BranchSnapshot(
+            self._layout,
+            self._repository,
+            self._attributes,
+            branch=self._branch,
+            staged=staged,
+            landed=self._unfinished.files if self._unfinished else {},
+        )
 
     def pending(self) -> list[PendingWrite]:
         """Return the writes that wait, each with the reason that holds it up now."""
@@ -171,7 +185,7 @@ class OperatorBranch:
         if fault is not None or state.head.commit is None:
             return fault
         tree = self._repository.read_commit(state.head.commit).tree
-        return self._home_fault(tree, short_name(state.head.branch or ""), [])
+        return self._home.fault(tree, state.head.branch or "", [])
 
     @contextmanager
     def _lock(self, *, locked: bool) -> Iterator[None]:
@@ -203,13 +217,19 @@ class OperatorBranch:
                 )
         return _accept_change(change, view)
 
-    def _unchanged(self, changes: Sequence[PendingChange], snapshot: BranchSnapshot) -> WriteOutcome:
-        edited = [one.path for one in changes if one.result != snapshot.sight(one.path).head]
-        if not edited:
+    def _already(self, changes: Sequence[PendingChange], snapshot: BranchSnapshot) -> WriteOutcome | None:
+        """Return the outcome where the branch, or a write that waits, holds all of the changes already."""
+        rest = [
+            one for one in changes if not one.result == snapshot.sight(one.path).head == _disk(one, snapshot)
+        ]
+        if not rest:
             return WriteOutcome(snapshot.state.head.commit, None, on_disk=True, unchanged=True)
-        waits = next((write for write in self.pending() if set(write.paths) & set(edited)), None)
-        reason = waits.reason if waits else f"{edited[0]} holds that already, in an edit not yet committed"
-        return WriteOutcome(None, reason, on_disk=True, unchanged=True)
+        waiting = {change.path: (write, change) for write in self._pending.read() for change in write.changes}
+        for one in rest:
+            write, change = waiting.get(one.path, (None, one))
+            if write is None or change.result != one.result or _disk(one, snapshot) != one.result:
+                return None
+        return WriteOutcome(None, waiting[rest[0].path][0].reason, on_disk=True, unchanged=True)
 
     def _commit_or_keep(self, write: PendingWrite, snapshot: BranchSnapshot, *, defer: bool) -> WriteOutcome:
         self._fresh = None
@@ -242,7 +262,7 @@ class OperatorBranch:
         return WriteOutcome(None, reason, on_disk=True)
 
     def _write_files(self, write: PendingWrite) -> None:
-        snapshot = self._look(None)
+        snapshot = self.look(None)
         for change in write.changes:
             view = snapshot.view(change.path)
             if view.sight.disk == change.result:
@@ -259,7 +279,7 @@ class OperatorBranch:
             self._step("written")
 
     def _is_on_disk(self, write: PendingWrite) -> bool:
-        snapshot = self._look(None)
+        snapshot = self.look(None)
         return all(snapshot.sight(change.path).disk == change.result for change in write.changes)
 
     def _begin(self, head: Head) -> tuple[list[PendingWrite], dict[str, Settled]]:
@@ -315,14 +335,14 @@ class OperatorBranch:
         return _Run({}, {write.id: reason for write in waiting})
 
     def _try(self, waiting: Sequence[PendingWrite], snapshot: BranchSnapshot | None) -> _Run:
-        snapshot = snapshot or self._look([path for write in waiting for path in write.paths])
+        snapshot = snapshot or self.look([path for write in waiting for path in write.paths])
         if snapshot.state.obstacle is not None:
             raise BranchBusy(snapshot.state.obstacle)
         if snapshot.refused is not None:
             raise snapshot.refused
         head = snapshot.state.head
         assert head.branch is not None
-        fault = self._home_fault(snapshot.tree, short_name(head.branch), waiting)
+        fault = self._home.fault(snapshot.tree, head.branch, waiting)
         if fault is not None:
             raise BranchBusy(fault)
         return self._carry_out(snapshot, plan_settling(waiting, snapshot.sight), waiting)
@@ -365,41 +385,6 @@ class OperatorBranch:
         else:
             self._pending.forget_landing()
 
-    def _look(self, staged: Sequence[str] | None) -> BranchSnapshot:
-        return BranchSnapshot(
-            self._layout,
-            self._repository,
-            self._attributes,
-            branch=self._branch,
-            staged=staged,
-            landed=self._unfinished.files if self._unfinished else {},
-        )
-
-    def _home_fault(self, tree: str | None, branch: str, waiting: Sequence[PendingWrite]) -> str | None:
-        """Say why the branch is not this home's, if it is not."""
-        entry = find_file(self._repository, tree, CONFIG_FILE) if tree else None
-        if entry is None:
-            ours = any(
-                change.path == CONFIG_FILE and change.result and self._is_ours(change.result)
-                for write in waiting
-                for change in write.changes
-            )
-            if ours:
-                return None
-            return f"the branch {branch} {'has no commit yet' if tree is None else 'is not this home'}"
-        if self._known_home is None or self._known_home[0] != entry.id:
-            fault = None
-            if not self._is_ours(self._repository.read(entry.id)[1]):
-                fault = f"the branch {branch} is not this home"
-            self._known_home = (entry.id, fault)
-        return self._known_home[1]
-
-    def _is_ours(self, config: bytes) -> bool:
-        try:
-            return parse_config(config).home_id == self._home_id
-        except HomeError:
-            return False
-
     def _hand_over(self) -> None:
         if self._owner.is_other:
             common, own = self._layout.common_dir, self._layout.git_dir
@@ -409,25 +394,19 @@ class OperatorBranch:
             )
 
 
-def _is_done(change: PendingChange, sight: PathSight) -> bool:
-    """Say whether a change asks for nothing that is not there."""
-    return change.result == sight.disk and change.result in (change.base, sight.head)
+def _disk(change: PendingChange, snapshot: BranchSnapshot) -> bytes | None:
+    return snapshot.sight(change.path).disk
 
 
 def _accept_change(change: PathChange, view: PathView) -> PendingChange:
     sight = view.sight
     result = None if change.result is None else view.conversion.to_blob(change.result, sight.head)
-    seen = _seen(view)
-    if change.base in seen:
-        return PendingChange(change.path, sight.head, sight.disk, result)
     if result == sight.disk:
-        # The file holds the result already: its writer claims it. What he began with was on the branch.
-        return PendingChange(change.path, sight.head, None if change.base is None else sight.head, result)
-    raise HeadMoved(
-        f"{change.path} changed since it was read",
-        hint="Read it again and repeat the change.",
-        path=change.path,
-    )
+        # The file holds the result already: its writer claims it. What they began with was on the branch.
+        return PendingChange(change.path, sight.head, sight.head, result)
+    if change.base in _seen(view):
+        return PendingChange(change.path, sight.head, sight.disk, result)
+    raise HeadMoved(f"{change.path} changed since it was read", hint="Read it again.", path=change.path)
 
 
 def _seen(view: PathView) -> tuple[str | None, ...]:

@@ -67,6 +67,7 @@ class StagedEntry:
         stage: 0, or 1 to 3 while the path is unmerged.
         intent_to_add: made by `git add -N`; its content is not staged.
         skip_worktree: a sparse checkout leaves the file out of the work tree.
+        stat_words: of the file when it was staged.
     """
 
     path: bytes
@@ -75,6 +76,22 @@ class StagedEntry:
     stage: int
     intent_to_add: bool = False
     skip_worktree: bool = False
+    stat_words: bytes = b""
+
+    def is_file(self, found: os.stat_result, index_modified: int) -> bool:
+        """Say whether a file is certainly what is staged, by its stat data alone, as Git would.
+
+        Args:
+            found: of the file.
+            index_modified: when the index file was written, in nanoseconds; a file as new as that may have
+                been changed since without a trace.
+        """
+        if found.st_mtime_ns // 1_000_000_000 >= index_modified // 1_000_000_000:
+            return False
+        # ctime, mtime, inode, user, group, size: of these words Git on every machine takes note.
+        words = _STAT.unpack(self.stat_words) if self.stat_words else ()
+        fresh = _STAT.unpack(_stat_words(found, self.mode))
+        return bool(words) and all(words[at] == fresh[at] for at in (0, 2, 5, 7, 8, 9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +241,7 @@ def _entry(walk: _Walk, number: int) -> StagedEntry:
         stage=(flags & _STAGE) >> 12,
         intent_to_add=bool(more & _INTENT_TO_ADD),
         skip_worktree=bool(more & _SKIP_WORKTREE),
+        stat_words=walk.index[start : start + _ID_AT],
     )
 
 

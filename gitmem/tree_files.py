@@ -24,6 +24,7 @@ _CONTROLS: Final = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x2028,
 
 NESTED: Final = "a nested repository"
 LINK: Final = "a link; links are not followed"
+LIKE_A_FILE: Final = "a folder that is named like a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ class _Walk:
             self._skip(path, fault)
         elif is_folder:
             if is_wanted:
-                self._skip(path, "a folder that is named like a file")
+                self._skip(path, LIKE_A_FILE)
             self.enter(folder, entry.name, path, depth + 1)
         elif is_wanted:
             self._take_file(entry, path)

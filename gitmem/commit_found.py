@@ -1,0 +1,171 @@
+"""The operator's commit: what waits is settled, what they edited is theirs, what cannot be is named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from stat import S_ISDIR
+
+from gitmem.branch_changes import PathChange
+from gitmem.branch_snapshot import BranchSnapshot
+from gitmem.errors import NotFound, ProtectedPath
+from gitmem.json_view import JsonView
+from gitmem.layout import MANAGED_FILES, MANAGED_FOLDERS, Layout, is_managed
+from gitmem.operator_branch import OperatorBranch
+from gitmem.subjects import KIND, edit_subject, format_message
+from gitmem.tree_files import LIKE_A_FILE, Skipped, fold_path, list_files
+from gitmem.watched import is_litter
+from gitmem.work_tree import stat_file
+
+
+@dataclass(frozen=True, slots=True)
+class CommitReply(JsonView):
+    """What a commit of the operator did.
+
+    Attributes:
+        committed: the newest commit that it made; None with `reason`.
+        source_ref: none, because a commit has no address of its own in the memory.
+        path: the paths in it, as a person lists them.
+        paths: the paths in it.
+        settled: paths of pending writes that were settled first.
+        skipped: `{"path", "reason"}` of what was left out.
+    """
+
+    committed: str | None
+    reason: str | None
+    source_ref: str | None
+    path: str
+    paths: Sequence[str] = ()
+    settled: Sequence[str] = ()
+    skipped: Sequence[dict[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Edits:
+    changes: Sequence[PathChange]
+    skipped: Sequence[Skipped]
+
+
+def commit_found(
+    branch: OperatorBranch, layout: Layout, paths: Sequence[str] = (), *, message: str | None = None
+) -> CommitReply:
+    """Settle pending writes, then commit what is edited, new or removed among managed files.
+
+    Args:
+        branch: takes the commit.
+        layout: the home's folders.
+        paths: files or folders, relative to the home; none for all that is managed.
+        message: the commit message; default one that names the paths.
+
+    Raises:
+        ProtectedPath: a named path is not managed.
+        NotFound: a named path is neither on disk nor on the branch.
+    """
+    named = [_checked(path) for path in paths]
+    settled = branch.settle()
+    before = [path for done in settled for path in done.write.paths]
+    newest = next((done.committed for done in reversed(settled) if done.committed), None)
+    edits = _find_edits(branch.look(), layout, named)
+    skipped = [{"path": one.path, "reason": one.reason} for one in edits.skipped]
+    if not edits.changes:
+        reason = None if newest else branch.obstacle() or "nothing to commit"
+        return CommitReply(newest, reason, None, _listed(before), (), before, skipped)
+    changed = [change.path for change in edits.changes]
+    subject, _, body = (message or edit_subject(changed)).partition("\n")
+    outcome = branch.write(
+        edits.changes,
+        message=format_message(subject, [(KIND, "edit")], body),
+        author=branch.operator,
+        operation="commit",
+        turn=None,
+        defer=False,
+    )
+    return CommitReply(outcome.committed, outcome.reason, None, _listed(changed), changed, before, skipped)
+
+
+def _checked(path: str) -> str:
+    plain = os.path.normpath(path).removeprefix("./") if path else ""
+    if not is_managed(plain):
+        raise ProtectedPath(
+            f"gitmem does not manage {path}", hint=f"Commit it with git: git commit -- {path}", path=path
+        )
+    return plain
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = ", ".join(dict.fromkeys(paths[:3]))
+    return f"{shown}, …" if len(paths) > 3 else shown
+
+
+def _find_edits(snapshot: BranchSnapshot, layout: Layout, named: Sequence[str]) -> _Edits:
+    present, skipped = _on_disk(layout, named)
+    branch = {path: file for path, file in snapshot.branch_files(_is_top).items() if _is_named(path, named)}
+    known = {*present, *branch, *(one.path for one in skipped)}
+    for name in named:
+        if not any(_is_below(path, name) for path in known):
+            raise NotFound(f"no such file: {name}", hint="Paths are relative to the home.", path=name)
+    changes: list[PathChange] = []
+    folded = {fold_path(path): path for path in sorted(present, key=branch.__contains__)}
+    for path in sorted(present.keys() | branch.keys()):
+        if path in present and path in branch and snapshot.is_unchanged(path, present[path], branch[path]):
+            continue
+        change = _edit_of(path, snapshot, folded.get(fold_path(path), path))
+        if isinstance(change, Skipped):
+            skipped.append(change)
+        elif change is not None:
+            changes.append(change)
+    return _Edits(changes, sorted(skipped, key=lambda one: one.path))
+
+
+def _edit_of(path: str, snapshot: BranchSnapshot, twin: str) -> PathChange | Skipped | None:
+    view = snapshot.view(path)
+    if view.sight.disk == view.sight.head and view.sight.fault is None:
+        return None
+    fault = view.sight.fault or _hindrance(path, snapshot)
+    if fault is not None:
+        return Skipped(path, fault.removeprefix(f"{path}: "))
+    if twin != path and (view.raw is None or view.head is None):
+        return Skipped(path, f"is the same name as {twin} on other machines")
+    return PathChange(path, view.head.id if view.head else None, view.raw)
+
+
+def _hindrance(path: str, snapshot: BranchSnapshot) -> str | None:
+    sight = snapshot.sight(path)
+    if sight.unmerged:
+        return "unmerged: resolve it first"
+    if not sight.staged_is_head and not sight.staged_is_disk:
+        return "partly staged: stage all of it or none"
+    return None
+
+
+def _on_disk(layout: Layout, named: Sequence[str]) -> tuple[dict[str, os.stat_result], list[Skipped]]:
+    """Return the managed files on disk that are meant, and what is no such file."""
+    found: dict[str, os.stat_result] = {}
+    skipped: list[Skipped] = []
+    for folder in MANAGED_FOLDERS:
+        listing = list_files(layout.root, folder, ("",))
+        found.update({file.path: file.stat for file in listing.files if not _is_litter(file.path)})
+        skipped += [one for one in listing.skipped if one.reason != LIKE_A_FILE]
+    for path in (*MANAGED_FILES, *named):
+        stat = stat_file(layout.root, path)
+        if stat is not None and not S_ISDIR(stat.st_mode):
+            found[path] = stat
+    wanted = [one for one in skipped if _is_named(one.path, named) and one.path not in named]
+    return {path: stat for path, stat in found.items() if _is_named(path, named)}, wanted
+
+
+def _is_top(name: str) -> bool:
+    return name in MANAGED_FOLDERS or name in MANAGED_FILES
+
+
+def _is_litter(path: str) -> bool:
+    return any(is_litter(name) for name in path.split("/"))
+
+
+def _is_named(path: str, named: Sequence[str]) -> bool:
+    return not named or any(_is_below(path, name) for name in named)
+
+
+def _is_below(path: str, name: str) -> bool:
+    return path == name or path.startswith(name + "/")

@@ -26,6 +26,13 @@ def write_file(path: Path, content: bytes, *, durable: bool = True, mode: int | 
         sync_folder(path.parent)
 
 
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write all of `content` to an open file."""
+    done = os.write(descriptor, content)
+    while done < len(content):
+        done += os.write(descriptor, content[done:])
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in `folder` durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -60,10 +67,7 @@ def _beside(path: Path) -> Iterator[Path]:
 def _write_new(path: Path, content: bytes, mode: int | None, *, durable: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        with memoryview(content) as rest:
-            done = 0
-            while done < len(rest):
-                done += os.write(descriptor, rest[done:])
+        write_all(descriptor, content)
         if mode is not None:
             os.fchmod(descriptor, mode)
         if durable:

@@ -30,13 +30,21 @@ def file_lock(path: Path, *, wait: float) -> Iterator[None]:
     Raises:
         HomeLocked: it stayed held.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    descriptor = _open(path)
     try:
         _acquire(descriptor, path, wait)
         yield
     finally:
         os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o666)
 
 
 def try_lock(descriptor: int) -> bool:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
+import stat
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from gitmem.durable_file import write_file
+from gitmem.durable_file import write_all, write_file
+from gitmem.errors import GitmemError
 from gitmem.layout import LEDGER, Layout
 from gitmem.repository import Repository, read_path
+
+_Stamp = tuple[int, int, int]
+#: Neither a link nor a pipe that stands in a file's place may lead or hold up a turn.
+_OPEN: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,19 @@ class Growth:
     content: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class DiskChanges:
+    """What a turn did to the ledger.
+
+    Attributes:
+        grown: own files.
+        brought: files that came from other lines, with their blob id; None for one that was forgotten.
+    """
+
+    grown: dict[str, Growth] = field(default_factory=dict)
+    brought: dict[str, str | None] = field(default_factory=dict)
+
+
 class DiskCopy:
     """Keeps `ledger/` in the work tree equal to the turn lines.
 
@@ -39,36 +61,52 @@ class DiskCopy:
         self._repository = repository
         self._layout = layout
         self._head: tuple[str | None, bool] = (None, False)
+        self._left: dict[str, _Stamp] = {}
 
-    def update(self, changes: Mapping[str, Growth]) -> list[str]:
-        """Write what a turn changed.
+    def update(self, changes: DiskChanges, head: str | None) -> list[str]:
+        """Write what a turn changed; what cannot be written is only missing from the copy.
+
+        Args:
+            changes: what the turn did.
+            head: the commit that HEAD names.
 
         Returns:
-            The paths at which foreign bytes were found and set aside.
+            What was found out of place or failed, in words.
         """
-        if self.is_tracked():
-            return []
-        return [path for path, growth in changes.items() if self._grow(path, growth)]
+        try:
+            if self._is_tracked(head):
+                return []
+            return [warning for path in self._paths(changes) for warning in self._write(path, changes)]
+        except (OSError, GitmemError) as error:
+            return [f"the copy of the ledger on disk is behind: {error}"]
 
     def restore(self, path: str, content: bytes) -> bool:
         """Make one file hold `content`; say whether foreign bytes had to be set aside for it."""
-        if self.is_tracked():
+        if self.is_tracked() or not self._make_way(path):
             return False
         target = self._layout.root / path
         found = _read_plain(target)
         if found == content:
             return False
         # A torn tail, or the file of an older moment, is a prefix: nothing foreign to keep.
-        foreign = found is not None and not content.startswith(found)
-        if foreign or (found is None and os.path.lexists(target)):
-            self._set_aside(path, target)
-        if not _has_link(self._layout.root, path):
-            write_file(target, content, durable=False)
+        foreign = os.path.lexists(target) if found is None else not content.startswith(found)
+        if foreign:
+            self._set_aside(path)
+        write_file(target, content, durable=False)
+        self._left[path] = _stamp(target.lstat())
         return foreign
+
+    def remove(self, path: str) -> None:
+        """Remove a file whose record was forgotten."""
+        if not self.is_tracked() and self._make_way(path):
+            with suppress(FileNotFoundError, IsADirectoryError, PermissionError):
+                (self._layout.root / path).unlink()
 
     def is_tracked(self) -> bool:
         """Say whether HEAD's tree has a `ledger/`; then a person put it there, and the disk is left alone."""
-        head = self._repository.head().commit
+        return self._is_tracked(self._repository.head().commit)
+
+    def _is_tracked(self, head: str | None) -> bool:
         if head is None:
             return False
         if self._head[0] != head:
@@ -76,55 +114,87 @@ class DiskCopy:
             self._head = (head, read_path(self._repository, tree, LEDGER) is not None)
         return self._head[1]
 
-    def is_current(self, path: str, size: int) -> bool:
-        """Say cheaply whether a file of the copy has the length it should have."""
-        try:
-            return (self._layout.root / path).lstat().st_size == size
-        except OSError:
-            return False
+    def _paths(self, changes: DiskChanges) -> Iterator[str]:
+        yield from changes.grown
+        yield from (path for path in changes.brought if path not in changes.grown)
+
+    def _write(self, path: str, changes: DiskChanges) -> Iterator[str]:
+        growth = changes.grown.get(path)
+        blob = changes.brought.get(path)
+        if growth is not None:
+            foreign = self._grow(path, growth)
+        elif blob is not None:
+            foreign = self.restore(path, self._repository.read(blob)[1])
+        else:
+            self.remove(path)
+            foreign = False
+        if foreign:
+            yield f"{path}: foreign bytes were set aside and the file restored"
 
     def _grow(self, path: str, growth: Growth) -> bool:
-        target = self._layout.root / path
-        linked = _has_link(self._layout.root, path)
-        if growth.before is not None and not linked and self.is_current(path, growth.before):
-            try:
-                descriptor = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
-            except OSError:
-                return self.restore(path, growth.content)
-            try:
-                _append(descriptor, growth.content[growth.before :])
-            finally:
-                os.close(descriptor)
-            return False
-        return self.restore(path, growth.content)
+        if growth.before is None or not self._holds(path, growth.content[: growth.before]):
+            return self.restore(path, growth.content)
+        try:
+            descriptor = os.open(self._layout.root / path, os.O_WRONLY | os.O_APPEND | _OPEN)
+        except OSError:
+            return self.restore(path, growth.content)
+        try:
+            write_all(descriptor, growth.content[growth.before :])
+            self._left[path] = _stamp(os.fstat(descriptor))
+        finally:
+            os.close(descriptor)
+        return False
 
-    def _set_aside(self, path: str, target: Path) -> None:
-        name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{path.replace('/', '_')}"
+    def _holds(self, path: str, content: bytes) -> bool:
+        """Say whether a file holds `content`; what this process left there and nobody touched is not read."""
+        if any(stat.S_ISLNK(mode) for mode in _modes(self._layout.root, path)):
+            return False
+        target = self._layout.root / path
+        try:
+            stamp = _stamp(target.lstat())
+        except OSError:
+            return False
+        return stamp[1] == len(content) and (stamp == self._left.get(path) or _read_plain(target) == content)
+
+    def _make_way(self, path: str) -> bool:
+        """Set aside what stands where a folder has to be; say whether the path can be used.
+
+        A link is somebody's decision: it is neither followed nor replaced.
+        """
+        parts = path.split("/")
+        for depth, mode in enumerate(_modes(self._layout.root, path), 1):
+            if stat.S_ISLNK(mode):
+                return False
+            if not stat.S_ISDIR(mode):
+                self._set_aside("/".join(parts[:depth]))
+        return True
+
+    def _set_aside(self, path: str) -> None:
+        when = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
         folder = self._layout.set_aside
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.move(target, folder / name)
+        name = f"{when}-{secrets.token_hex(3)}-{path.replace('/', '_')}"
+        shutil.move(self._layout.root / path, folder / name)
 
 
-def _append(descriptor: int, content: bytes) -> None:
-    with memoryview(content) as rest:
-        done = 0
-        while done < len(rest):
-            done += os.write(descriptor, rest[done:])
+def _modes(root: Path, path: str) -> Iterator[int]:
+    """Yield the mode of each folder on a path below `root`, as far as there are any."""
+    parts = path.split("/")
+    for depth in range(1, len(parts)):
+        try:
+            yield os.lstat(f"{root}/{'/'.join(parts[:depth])}").st_mode
+        except OSError:
+            return
+
+
+def _stamp(found: os.stat_result) -> _Stamp:
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _read_plain(path: Path) -> bytes | None:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | _OPEN)
     except OSError:
         return None
     with os.fdopen(descriptor, "rb") as file:
-        return file.read()
-
-
-def _has_link(root: Path, path: str) -> bool:
-    folder = root
-    for name in path.split("/")[:-1]:
-        folder = folder / name
-        if folder.is_symlink():
-            return True
-    return False
+        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None

@@ -68,6 +68,11 @@ def receipt_path(kind: ReceiptKind, name: str) -> str:
     return f"{FOLDER}/{kind}/{name}.jsonl"
 
 
+def is_receipt_path(path: str) -> bool:
+    """Say whether a receipt stands at a path of a turn line's tree."""
+    return _parse_path(path) is not None
+
+
 def read_receipts(files: Mapping[str, bytes]) -> Receipts:
     """Read receipts by their paths, which begin at `ledger/` or at `forgotten/`; other paths are passed over.
 

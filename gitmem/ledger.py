@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import heapq
-import re
+import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitmem.errors import NotFound
+from gitmem.errors import GitmemError, LedgerCorrupt, NotFound, ObjectMissing
 from gitmem.forgotten import Receipts, close_segment, read_receipts
 from gitmem.layout import Layout
 from gitmem.ledger_format import (
@@ -20,13 +21,13 @@ from gitmem.ledger_format import (
     split_segment,
     union_segments,
 )
+from gitmem.line_trees import LineTree, LineTrees
 from gitmem.lines import Lines
 from gitmem.long_text import join_long, needs_blob
 from gitmem.records import Event, Record
-from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
+from gitmem.repository import TREE_MODE, Repository, TreeEntry, read_path, walk_tree
 from gitmem.spool import Spool, SpooledTurn, read_turn
 
-_MONTH: Final = re.compile(r"\d{4}-\d{2}")
 #: Bytes of segments kept decoded; 24 MB hold some 6,000 turns.
 _CACHE_BYTES: Final = 24 * 1024 * 1024
 
@@ -50,6 +51,9 @@ class Segment:
 class Ledger:
     """Reads records; from the turn lines and the spool, never from the copy on disk.
 
+    A turn goes from the spool to its line while others read: whoever wants all takes `spooled` first and the
+    lines after it, and finds a turn that moved in between twice, never not at all. Safe in threads.
+
     Args:
         repository: the home's object store.
         layout: its folders.
@@ -60,25 +64,37 @@ class Ledger:
         self.lines = Lines(repository, layout, home_id)
         self._repository = repository
         self._spool = Spool(layout.spool)
-        self._known: tuple[Mapping[str, str], Mapping[str, Segment]] | None = None
-        self._days: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._receipts: tuple[frozenset[str], Receipts] = (frozenset(), read_receipts({}))
+        self._trees = LineTrees(repository)
+        self._lock = threading.RLock()
+        self._known: tuple[frozenset[str], Mapping[str, Segment]] = (frozenset(), {})
+        self._receipts: tuple[frozenset[tuple[str, str]], Receipts] = (frozenset(), read_receipts({}))
         self._contents: OrderedDict[tuple[str, ...], bytes] = OrderedDict()
         self._cached = 0
+        self._damaged: dict[str, str] = {}
 
     def tips(self) -> Mapping[str, str]:
         """Return ref name and commit id of each line of this home."""
         return self.lines.tips()
 
+    def damaged(self) -> Mapping[str, str]:
+        """Return tips of lines and blobs of segments that could not be read and were left out, and why."""
+        with self._lock:
+            return dict(self._damaged)
+
     def segments(self) -> Mapping[str, Segment]:
         """Return all segments by path, as the lines stand now."""
-        tips = self.tips()
-        if self._known is None or self._known[0] != tips:
-            self._known = (tips, self._collect(set(tips.values())))
-        return self._known[1]
+        tips = frozenset(self.tips().values())
+        with self._lock:
+            if self._known[0] != tips:
+                self._known = (tips, self._collect(tips))
+            return self._known[1]
 
     def read_segment(self, segment: Segment) -> bytes:
-        """Return the union of a segment's versions, closed under the receipts."""
+        """Return the union of a segment's versions, closed under the receipts.
+
+        Raises:
+            ObjectMissing: none of its versions can be read.
+        """
         receipts = self.receipts()
         content = self._union(segment.blobs)
         return close_segment(content, receipts) if receipts.records else content
@@ -89,15 +105,12 @@ class Ledger:
 
     def receipts(self) -> Receipts:
         """Return all receipts of forgetting that the lines hold."""
-        folders = {}
-        for tip in set(self.tips().values()):
-            tree = self._repository.read_commit(tip).tree
-            entry = read_path(self._repository, tree, "ledger/forgotten")
-            if entry is not None and entry.mode == TREE_MODE:
-                folders[entry.id] = entry
-        if self._receipts[0] != frozenset(folders):
-            self._receipts = (frozenset(folders), self._read_receipts(folders))
-        return self._receipts[1]
+        tips = frozenset(self.tips().values())
+        with self._lock:
+            found = frozenset(file for tree in self._line_trees(tips) for file in tree.forgotten)
+            if self._receipts[0] != found:
+                self._receipts = (found, self._read_receipts(found))
+            return self._receipts[1]
 
     def lines_newest_first(self) -> Iterator[Line]:
         """Yield every line, the newest by clock first, reading no more segments than are asked for."""
@@ -109,41 +122,41 @@ class Ledger:
 
     def record_ids(self) -> frozenset[str]:
         """Return the ids of all records of the ledger and of the spool."""
-        lines = (line.id for segment in self.segments().values() for line in self.segment_lines(segment))
-        return frozenset(lines) | {event.id for turn in self.spooled() for event in turn.events}
+        spooled = {event.id for turn in self.spooled() for event in turn.events}
+        segments = self.segments().values()
+        return frozenset(spooled.union(line.id for segment in segments for line in self._lines_of(segment)))
 
     def find(self, record_id: str) -> Record | None:
         """Return the record with this id, None if there is none; of a fork's several the newest by clock."""
         wanted = f',"id":"{record_id}","turn"'.encode()
-        for segment in sorted(self.segments().values(), key=lambda s: (-s.number, s.writer)):
-            if wanted in self._union(segment.blobs):
-                found = [line for line in self.segment_lines(segment) if line.id == record_id]
-                if found:
-                    found.sort(key=lambda line: line.clock, reverse=True)
-                    return next(decode_lines(found), None)
-        return next((r for turn in self.spooled() for r in spooled_records(turn) if r.id == record_id), None)
+        spooled = self.spooled()
+        for segment in self._newest_first():
+            found = [line for line in self._lines_of(segment, wanted) if line.id == record_id]
+            if found:
+                found.sort(key=lambda line: line.clock, reverse=True)
+                return next(decode_lines(found), None)
+        return next((r for turn in spooled for r in spooled_records(turn) if r.id == record_id), None)
 
     def find_turn(self, turn_id: str) -> list[Record]:
         """Return all records of a turn in the order in which they were told."""
         wanted = f'","turn":"{turn_id}",'.encode()
+        spooled = self.spooled()
         found = [
             line
             for segment in self.segments().values()
-            if wanted in self._union(segment.blobs)
-            for line in self.segment_lines(segment)
+            for line in self._lines_of(segment, wanted)
             if line.turn == turn_id
         ]
         if found:
             found.sort(key=lambda line: (line.clock, line.writer, line.seq, line.envelope_hash))
             return list(decode_lines(found))
-        return [r for turn in self.spooled() if turn.turn == turn_id for r in spooled_records(turn)]
+        return [r for turn in spooled if turn.turn == turn_id for r in spooled_records(turn)]
 
     def find_all(self, needle: bytes) -> Iterator[Record]:
         """Yield the records of every line that contains `needle`, newest segment first."""
-        for segment in sorted(self.segments().values(), key=lambda s: (-s.number, s.writer)):
-            if needle in self._union(segment.blobs):
-                lines = reversed(self.segment_lines(segment))
-                yield from decode_lines(line for line in lines if needle in line.raw)
+        for segment in self._newest_first():
+            lines = reversed(self._lines_of(segment, needle))
+            yield from decode_lines(line for line in lines if needle in line.raw)
 
     def full_body(self, record: Record) -> Mapping[str, Any]:
         """Return a record's body with the texts that were moved to its blob put back.
@@ -154,10 +167,15 @@ class Ledger:
         """
         if not record.writer:
             return record.body
-        content = self._read_blob(record) if needs_blob(record.body) else b""
-        if content is None:
-            raise NotFound(f"the long text of {record.id} is gone", hint="Fetch it from another clone.")
-        return join_long(record.body, content)
+        if not needs_blob(record.body):
+            return join_long(record.body, None)
+        damage: GitmemError | None = None
+        for content in self._long_texts(record):
+            try:
+                return join_long(record.body, content)
+            except LedgerCorrupt as error:
+                damage = error
+        raise damage or NotFound(f"the long text of {record.id} is gone", hint="Fetch it from another clone.")
 
     def spooled(self) -> Sequence[SpooledTurn]:
         """Return the turns that are acknowledged and not yet on a line."""
@@ -171,78 +189,101 @@ class Ledger:
 
     def _backwards(self, segments: list[Segment]) -> Iterator[Line]:
         for segment in sorted(segments, key=lambda s: -s.number):
-            yield from sorted(
-                self.segment_lines(segment), key=lambda line: (line.clock, line.seq), reverse=True
-            )
+            yield from sorted(self._lines_of(segment), key=lambda line: (line.clock, line.seq), reverse=True)
+
+    def _newest_first(self) -> list[Segment]:
+        return sorted(self.segments().values(), key=lambda segment: (-segment.number, segment.writer))
+
+    def _lines_of(self, segment: Segment, needle: bytes = b"") -> list[Line]:
+        """Return a segment's good lines; none where it lacks `needle`, or where nothing of it can be read."""
+        with suppress(ObjectMissing):
+            if needle in self._union(segment.blobs):
+                return self.segment_lines(segment)
+        return []
+
+    def _line_trees(self, tips: Iterable[str]) -> Iterator[LineTree]:
+        for tip, tree in self._trees.read(frozenset(tips)):
+            if tree is not None:
+                yield tree
+            else:
+                self._damaged[tip] = "a part of the line's last commit cannot be read"
 
     def _collect(self, tips: Iterable[str]) -> Mapping[str, Segment]:
-        versions: dict[str, dict[str, None]] = {}
-        for tip in sorted(tips):
-            for path, blob in self._segments_of(tip):
-                versions.setdefault(path, {})[blob] = None
+        versions: dict[str, set[str]] = {}
+        for tree in self._line_trees(tips):
+            for path, blob in tree.files:
+                versions.setdefault(path, set()).add(blob)
         found = {}
         for path, blobs in versions.items():
             name = parse_segment_path(path)
             if name is not None:
-                found[path] = Segment(path, name.writer, name.number, tuple(blobs))
+                found[path] = Segment(path, name.writer, name.number, tuple(sorted(blobs)))
         return found
 
-    def _segments_of(self, tip: str) -> Iterator[tuple[str, str]]:
-        entry = read_path(self._repository, self._repository.read_commit(tip).tree, "ledger")
-        if entry is None or entry.mode != TREE_MODE:
-            return
-        for month in self._repository.read_tree(entry.id):
-            if month.mode == TREE_MODE and _MONTH.fullmatch(month.name):
-                for day in self._repository.read_tree(month.id):
-                    if day.mode == TREE_MODE:
-                        for name, blob in self._day(day.id):
-                            yield f"ledger/{month.name}/{day.name}/{name}", blob
-
-    def _day(self, tree_id: str) -> tuple[tuple[str, str], ...]:
-        if tree_id not in self._days:
-            if len(self._days) > 5000:
-                self._days.clear()
-            entries = self._repository.read_tree(tree_id)
-            self._days[tree_id] = tuple((e.name, e.id) for e in entries if e.mode != TREE_MODE)
-        return self._days[tree_id]
-
     def _union(self, blobs: tuple[str, ...]) -> bytes:
-        content = self._contents.get(blobs)
-        if content is not None:
-            self._contents.move_to_end(blobs)
-            return content
-        versions = [self._repository.read(blob)[1] for blob in blobs]
+        with self._lock:
+            content = self._contents.get(blobs)
+            if content is not None:
+                self._contents.move_to_end(blobs)
+                return content
+        versions = list(self._versions(blobs))
         content = versions[0] if len(versions) == 1 else union_segments(versions)
-        self._contents[blobs] = content
-        self._cached += len(content)
-        while self._cached > _CACHE_BYTES and len(self._contents) > 1:
-            self._cached -= len(self._contents.popitem(last=False)[1])
+        with self._lock:
+            if blobs not in self._contents and len(versions) == len(blobs):
+                self._contents[blobs] = content
+                self._cached += len(content)
+            while self._cached > _CACHE_BYTES and len(self._contents) > 1:
+                self._cached -= len(self._contents.popitem(last=False)[1])
         return content
 
-    def _read_receipts(self, folders: Iterable[str]) -> Receipts:
+    def _versions(self, blobs: tuple[str, ...]) -> Iterator[bytes]:
+        missing = []
+        for blob in blobs:
+            try:
+                yield self._repository.read(blob)[1]
+            except GitmemError as error:
+                missing.append(error)
+                with self._lock:
+                    self._damaged[blob] = error.message
+        if missing and len(missing) == len(blobs):
+            raise ObjectMissing(f"a segment of the ledger cannot be read: {missing[0].message}", blobs=blobs)
+
+    def _read_receipts(self, found: Iterable[tuple[str, str]]) -> Receipts:
         files: dict[str, bytes] = {}
-        for tree_id in folders:
-            for path, entry in walk_tree(self._repository, tree_id, "forgotten/"):
-                content = self._repository.read(entry.id)[1]
-                files[path] = files.get(path, b"") + content
+        for path, blob in sorted(found):
+            files[path] = files.get(path, b"") + self._read_receipt(blob)
         return read_receipts(files)
 
-    def _read_blob(self, record: Record) -> bytes | None:
-        sealed = int(record.clock[:12], 16) / 1000
-        path = blob_path(sealed, record.id)
-        for tip in set(self.tips().values()):
-            tree = self._repository.read_commit(tip).tree
-            entry = read_path(self._repository, tree, path) or self._search_blob(tree, record.id)
-            if entry is not None:
-                return self._repository.read(entry.id)[1]
-        return None
+    def _read_receipt(self, blob: str) -> bytes:
+        # The path alone forgets; its lines only say who, when and why.
+        try:
+            return self._repository.read(blob)[1]
+        except GitmemError:
+            return b"{}\n"
 
-    def _search_blob(self, tree: str, record_id: str) -> Any:
+    def _long_texts(self, record: Record) -> Iterator[bytes]:
+        """Yield what the lines hold as the long text of a record, mostly one content."""
+        path = blob_path(int(record.clock[:12], 16) / 1000, record.id)
+        with self._lock:
+            roots = list(dict.fromkeys(tree.root for tree in self._line_trees(self.tips().values())))
+        seen: set[str] = set()
+        for find in (lambda root: read_path(self._repository, root, path), self._search_long_text(record.id)):
+            for root in roots:
+                with suppress(GitmemError):
+                    entry = find(root)
+                    if entry is not None and entry.id not in seen:
+                        seen.add(entry.id)
+                        yield self._repository.read(entry.id)[1]
+
+    def _search_long_text(self, record_id: str) -> Callable[[str], TreeEntry | None]:
         # The clock runs ahead of the wall after a fast machine was heard, so the day may be another.
-        folder = read_path(self._repository, tree, "ledger/blobs")
-        if folder is None or folder.mode != TREE_MODE:
-            return None
-        return next((e for _, e in walk_tree(self._repository, folder.id) if e.name == record_id), None)
+        def find(root: str) -> TreeEntry | None:
+            folder = read_path(self._repository, root, "ledger/blobs")
+            if folder is None or folder.mode != TREE_MODE:
+                return None
+            return next((e for _, e in walk_tree(self._repository, folder.id) if e.name == record_id), None)
+
+        return find
 
 
 def spooled_records(turn: SpooledTurn) -> Iterator[Record]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, ObjectMissing
 from gitmem.ledger import Ledger
 from gitmem.ledger_format import Line, decode, split_segment
 from gitmem.lifecycle_rules import Snapshot, find_heads
@@ -26,6 +27,8 @@ class Lifecycle:
         self._ledger = ledger
         self._read: dict[str, tuple[str, ...]] = {}
         self._lines: dict[tuple[str, str], dict[str, Line]] = {}
+        self._unwritten: dict[str, Snapshot] = {}
+        self._receipts: frozenset[str] = frozenset()
         self._mutex = threading.RLock()
 
     def heads(self, kind: str, object_id: str) -> Sequence[Snapshot]:
@@ -43,28 +46,52 @@ class Lifecycle:
                 key: find_heads(map(self._snapshot, lines.values())) for key, lines in self._lines.items()
             }
 
-    def note(self, lines: Iterable[Line]) -> None:
-        """Take lines that were sealed here, before their commit can be read."""
+    def note(self, lines: Iterable[Line], snapshots: Iterable[Snapshot]) -> None:
+        """Take lines that were sealed here, before their commit can be read.
+
+        Args:
+            lines: of one turn.
+            snapshots: the last of each object in it, whose long texts cannot be read back yet.
+        """
         with self._mutex:
-            for line in lines:
-                if line.object is not None:
-                    self._lines.setdefault((line.kind, line.object), {})[line.id] = line
+            self._take(lines)
+            self._unwritten.update({snapshot.id: snapshot for snapshot in snapshots})
+
+    def note_written(self) -> None:
+        """Take what was noted as readable."""
+        with self._mutex:
+            self._unwritten.clear()
 
     def forget_notes(self) -> None:
         """Drop everything known; for a commit that failed after its lines were noted."""
         with self._mutex:
             self._read.clear()
             self._lines.clear()
+            self._unwritten.clear()
+
+    def _take(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            if line.object is not None:
+                self._lines.setdefault((line.kind, line.object), {})[line.id] = line
 
     def _catch_up(self) -> None:
-        for path, segment in self._ledger.segments().items():
+        segments = self._ledger.segments()
+        receipts = self._ledger.receipts().records
+        if receipts != self._receipts:  # what is forgotten has to be read again, as its stub
+            self._read.clear()
+            self._receipts = receipts
+        for path, segment in segments.items():
             if self._read.get(path) != segment.blobs:
-                content = self._ledger.read_segment(segment)
-                if any(sign in content for sign in _SIGNS):
-                    self.note(line for line in split_segment(content) if isinstance(line, Line))
-                self._read[path] = segment.blobs
+                with suppress(ObjectMissing):
+                    content = self._ledger.read_segment(segment)
+                    if any(sign in content for sign in _SIGNS):
+                        self._take(line for line in split_segment(content) if isinstance(line, Line))
+                    self._read[path] = segment.blobs
 
     def _snapshot(self, line: Line) -> Snapshot:
+        unwritten = self._unwritten.get(line.id)
+        if unwritten is not None:
+            return unwritten
         try:
             return Snapshot.of(line, self._ledger.full_body(decode(line)))
         except GitmemError:

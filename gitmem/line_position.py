@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gitmem.errors import GitmemError, LedgerCorrupt
+from gitmem.errors import LedgerCorrupt
 from gitmem.git_objects import parse_commit
 from gitmem.growing_file import GrowingFile
 from gitmem.ledger_format import Line, parse_segment_path, split_segment
 from gitmem.ledger_tree import LedgerTree
-from gitmem.repository import TREE_MODE, ObjectReader, walk_tree
+from gitmem.repository import TREE_MODE, Commit, ObjectReader, walk_tree
 from gitmem.sealing import ChainEnd
-from gitmem.subjects import parse_trailers
+from gitmem.subjects import CHAIN, parse_subject, parse_trailers
 
-_INDEX = re.compile(r"turn (\d{1,12})\b")
 _CHAIN = re.compile(r"(w[0-9a-f]{8}):(\d{1,18}):([0-9a-f]{64})")
 
 
@@ -28,10 +27,12 @@ class LinePosition:
         end: where the chain ends.
         turn_index: of the last turn.
         tree: the tip's tree, being edited.
-        segment: path of the current segment; None before the first turn.
+        segment: path of the segment that holds the chain's end; None before the first turn.
         file: its bytes.
-        number: its number.
+        number: the highest number of an own segment in the tree.
+        is_closed: the next turn begins a segment, because other lines follow the chain's end in this one.
         merged: other lines' tips that `tip` contains, by ref name.
+        unreadable: tips that could not be merged; they are not tried again before they move.
     """
 
     tip: str | None
@@ -41,11 +42,37 @@ class LinePosition:
     segment: str | None
     file: GrowingFile
     number: int
+    is_closed: bool = False
     merged: dict[str, str] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+
+    def take_segment(self, path: str, content: bytes | None) -> None:
+        """Note that a merge wrote a segment; its content is wanted only for the current one."""
+        name = parse_segment_path(path)
+        if name is None or name.writer != self.end.writer:
+            return
+        self.number = max(self.number, name.number)
+        if path == self.segment and content is not None:
+            self.file = GrowingFile(content)
+            self.is_closed |= not _ends_at(content, self.end)
+        self.is_closed |= self.number > _number(self.segment)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    path: str
+    content: bytes
+    end: ChainEnd
 
 
 def read_position(
-    objects: ObjectReader, writer: str, tip: str | None, *, segment: str | None, merged: Mapping[str, str]
+    objects: ObjectReader,
+    writer: str,
+    tip: str | None,
+    *,
+    segment: str | None = None,
+    number: int = 0,
+    merged: Mapping[str, str] | None = None,
 ) -> LinePosition:
     """Read the position of a line from its tip.
 
@@ -54,6 +81,7 @@ def read_position(
         writer: whose chain it is.
         tip: the line's commit; None for a new line.
         segment: the path that the tip wrote to, if it is remembered; it is checked.
+        number: the highest number of an own segment, if it is remembered.
         merged: what is remembered of other lines' tips.
 
     Raises:
@@ -67,38 +95,86 @@ def read_position(
         raise LedgerCorrupt(f"the tip of {writer} is a {kind}, not a commit", writer=writer)
     commit = parse_commit(tip, content)
     tree = LedgerTree(objects, commit.tree)
-    path = _last_segment(objects, tree, writer, segment)
-    if path is None:
-        return LinePosition(
-            tip, ChainEnd(writer), _turn_index(commit.message), tree, None, GrowingFile(), 0, dict(merged)
-        )
-    entry = tree.get(path)
-    name = parse_segment_path(path)
-    assert entry is not None
-    assert name is not None
-    segment_bytes = objects.read(entry.id)[1]
-    end = _chain_end(segment_bytes, writer)
-    _check_chain(end, commit.message, writer)
-    return LinePosition(
+    wanted = chain_of(commit, writer)
+    found = _look_at(objects, tree, segment, writer, wanted) if segment and wanted and number else None
+    if found is None:
+        own = _own_segments(objects, tree, writer)
+        number = max((_number(path) for path in own), default=0)
+        found = _search(objects, tree, own, writer, wanted)
+    position = LinePosition(
         tip,
-        end,
-        _turn_index(commit.message),
+        ChainEnd(writer),
+        _turn_index(commit),
         tree,
-        path,
-        GrowingFile(segment_bytes),
-        name.number,
-        dict(merged),
+        None,
+        GrowingFile(),
+        number,
+        merged=dict(merged or {}),
     )
+    if found is not None:
+        position.end, position.segment, position.file = found.end, found.path, GrowingFile(found.content)
+        position.is_closed = number > _number(found.path) or not _ends_at(found.content, found.end)
+    return position
 
 
-def _last_segment(objects: ObjectReader, tree: LedgerTree, writer: str, remembered: str | None) -> str | None:
-    if remembered and tree.get(remembered) and _is_of(remembered, writer):
-        return remembered
+def chain_of(commit: Commit, writer: str) -> tuple[int, str] | None:
+    """Return seq and envelope hash of a writer's last line as a turn's commit names them, or None."""
+    found = _CHAIN.fullmatch(parse_trailers(commit.message).get(CHAIN, ""))
+    return (int(found[2]), found[3]) if found and found[1] == writer else None
+
+
+def _look_at(
+    objects: ObjectReader, tree: LedgerTree, path: str, writer: str, wanted: tuple[int, str] | None
+) -> _Found | None:
+    """Return the chain's end in one segment: the line that is wanted, else the last one; None without it."""
+    entry = tree.get(path)
+    if entry is None or entry.mode == TREE_MODE or not _is_of(path, writer):
+        return None
+    content = objects.read(entry.id)[1]
+    own = [line for line in _good_lines(content) if line.writer == writer]
+    ends = [line for line in own if wanted is None or (line.seq, line.envelope_hash) == wanted]
+    if not ends:
+        return None
+    last = max(ends, key=lambda line: (line.seq, line.clock))
+    clock = max(line.clock for line in own)
+    return _Found(path, content, ChainEnd(writer, last.seq, last.envelope_hash, clock))
+
+
+def _search(
+    objects: ObjectReader, tree: LedgerTree, own: list[str], writer: str, wanted: tuple[int, str] | None
+) -> _Found | None:
+    # Two copies of a folder share a writer, so the end of this line need not be in the last segment.
+    for path in sorted(own, key=_number, reverse=True):
+        found = _look_at(objects, tree, path, writer, wanted)
+        if found is not None:
+            return found
+    if wanted is not None or own:
+        line = wanted[0] if wanted else 0
+        raise LedgerCorrupt(
+            f"the ledger of {writer} does not hold the line {line} that its last commit names",
+            hint="Run `git fsck` and compare with another clone.",
+            writer=writer,
+            line=line,
+        )
+    return None
+
+
+def _own_segments(objects: ObjectReader, tree: LedgerTree, writer: str) -> list[str]:
     ledger = tree.get("ledger")
     if ledger is None or ledger.mode != TREE_MODE:
-        return None
-    own = [path for path, _ in walk_tree(objects, ledger.id, "ledger/") if _is_of(path, writer)]
-    return max(own, key=_number, default=None)
+        return []
+    return [path for path, _ in walk_tree(objects, ledger.id, "ledger/") if _is_of(path, writer)]
+
+
+def _good_lines(content: bytes) -> Iterator[Line]:
+    return (line for line in split_segment(content) if isinstance(line, Line))
+
+
+def _ends_at(content: bytes, end: ChainEnd) -> bool:
+    """Say whether the last good line of a segment is the chain's end."""
+    tail = content[content.rfind(b"\n", 0, -1) + 1 :]
+    hashes = [line.envelope_hash for line in _good_lines(tail)]
+    return content.endswith(b"\n") and hashes[-1:] == [end.prev]
 
 
 def _is_of(path: str, writer: str) -> bool:
@@ -106,40 +182,11 @@ def _is_of(path: str, writer: str) -> bool:
     return name is not None and name.writer == writer
 
 
-def _number(path: str) -> int:
-    name = parse_segment_path(path)
+def _number(path: str | None) -> int:
+    name = parse_segment_path(path) if path else None
     return name.number if name else 0
 
 
-def _chain_end(content: bytes, writer: str) -> ChainEnd:
-    own = [line for line in split_segment(content) if isinstance(line, Line) and line.writer == writer]
-    if not own:
-        raise LedgerCorrupt(f"the last segment of {writer} holds no good line", writer=writer)
-    last = max(own, key=lambda line: (line.seq, line.clock))
-    return ChainEnd(writer, last.seq, last.envelope_hash, max(line.clock for line in own))
-
-
-def _check_chain(end: ChainEnd, message: str, writer: str) -> None:
-    """A tip that names another end of its own chain than its tree holds was not made by a turn."""
-    chain = _CHAIN.fullmatch(parse_trailers(message).get("Gitmem-Chain", ""))
-    if chain and chain[1] == writer and (int(chain[2]), chain[3]) != (end.seq, end.prev):
-        raise LedgerCorrupt(
-            f"the ledger of {writer} ends at line {end.seq}, its last commit says {chain[2]}",
-            hint="Run `git fsck` and compare with another clone.",
-            writer=writer,
-            line=end.seq,
-        )
-
-
-def _turn_index(message: str) -> int:
-    match = _INDEX.match(message)
-    return int(match[1]) if match else 0
-
-
-def is_readable(objects: ObjectReader, writer: str, tip: str) -> bool:
-    """Say whether everything that the next turn needs of a tip can be read."""
-    try:
-        read_position(objects, writer, tip, segment=None, merged={})
-    except GitmemError:
-        return False
-    return True
+def _turn_index(commit: Commit) -> int:
+    subject = parse_subject(commit.message)
+    return (subject.index or 0) if subject else 0

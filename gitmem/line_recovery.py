@@ -1,94 +1,143 @@
-"""The own line's ref, put right where somebody moved it or a power cut broke it."""
+"""The own line's ref, put right where somebody moved it or a power cut broke it (W1, T3)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from gitmem.errors import CorruptionError, GitmemError
+from gitmem.git_lock import git_lock
+from gitmem.git_refs import parse_reflog
 from gitmem.layout import Layout
-from gitmem.line_position import is_readable
+from gitmem.line_position import chain_of, read_position
 from gitmem.repository import ABSENT, Repository
 from gitmem.writer import WriterState
 
 
-def own_tip(
-    repository: Repository, layout: Layout, state: WriterState, agent: str
-) -> tuple[str | None, list[str]]:
-    """Return the commit that the own line stands at, after mending its ref where it has to be (W1, T3).
+@dataclass(frozen=True, slots=True)
+class OwnTip:
+    """Where the own line stands after it was put right.
+
+    Attributes:
+        tip: its commit; None for a line that has no turn.
+        warnings: what was mended, in words.
+        is_lost: it had turns and none of them can be read, so that another writer has to begin.
+    """
+
+    tip: str | None
+    warnings: tuple[str, ...] = ()
+    is_lost: bool = False
+
+
+def own_tip(repository: Repository, layout: Layout, state: WriterState, agent: str) -> OwnTip:
+    """Return the commit that the own line stands at, after mending its ref where it has to be.
 
     Args:
         repository: the refs and objects.
         layout: where reflog and ref file lie.
         state: what is remembered of the line.
         agent: `Name <mail>` for the reflog.
-
-    Returns:
-        The tip, None for a line that has no turn; and what was mended, in words.
     """
     try:
         found = repository.read_ref(state.ref)
     except CorruptionError:
-        return _restore_broken(repository, layout, state, agent)
-    if found == state.last:
-        if found is None or repository.contains(found):
-            return found, []
-        return _restore_broken(repository, layout, state, agent)
+        return restore(repository, layout, state, agent)
     if found is not None and not repository.contains(found):
-        return _restore_broken(repository, layout, state, agent)
-    if state.last is None or (found is not None and _descends(repository, state.last, found)):
-        return found, []  # a kill came between the ref and the note of it, or the state was lost
-    return _put_back(repository, layout, state, found, agent)
+        return restore(repository, layout, state, agent)
+    if found == state.last or (found is not None and _is_next(repository, state, found)):
+        return OwnTip(found)
+    if state.last is not None and not repository.contains(state.last):
+        return restore(repository, layout, state, agent)
+    return _put_back(repository, state, found, agent)
 
 
-def _put_back(
-    repository: Repository, layout: Layout, state: WriterState, found: str | None, agent: str
-) -> tuple[str | None, list[str]]:
-    """Somebody moved or deleted the ref: it returns to the last own commit, what it was is kept."""
-    assert state.last is not None
-    if not repository.contains(state.last):
-        return _restore_broken(repository, layout, state, agent)
-    warnings = [f"{state.branch} had been moved by somebody else and was put back to {state.last[:12]}"]
+def restore(repository: Repository, layout: Layout, state: WriterState, agent: str) -> OwnTip:
+    """Put the ref on the newest turn that can be read; turns after it come again from the spool."""
+    tip = _newest_readable(repository, layout, state)
+    try:
+        now = repository.read_ref(state.ref)
+    except CorruptionError:
+        _drop_broken(layout.common_dir / state.ref)
+        now = repository.read_ref(state.ref)
+    if now != tip:
+        new = tip or ABSENT
+        repository.move_ref(state.ref, old=now or ABSENT, new=new, message="recovered", who=agent)
+    if tip is None:
+        was = now or state.last
+        return OwnTip(
+            None,
+            (f"{state.branch} (at {was}) has no turn that can be read; a new line begins",),
+            is_lost=True,
+        )
+    return OwnTip(
+        tip, (f"{state.branch} was unreadable and stands at its newest readable commit, {tip[:12]}",)
+    )
+
+
+def _put_back(repository: Repository, state: WriterState, found: str | None, agent: str) -> OwnTip:
+    """Return the ref to the last own commit; what somebody else made of it is kept."""
+    stands = "deleted" if state.last is None else f"put back to {state.last[:12]}"
+    warnings = [f"{state.branch} had been moved by somebody else and was {stands}"]
     if found is not None:
         rescue = f"refs/gitmem/rescue/{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{found[:12]}"
         if repository.read_ref(rescue) is None:
             repository.move_ref(rescue, old=ABSENT, new=found, message="moved by somebody else", who=agent)
         warnings.append(f"where it had been moved to is kept as {rescue}")
-    repository.move_ref(state.ref, old=found or ABSENT, new=state.last, message="put back", who=agent)
-    return state.last, warnings
+    new = state.last or ABSENT
+    repository.move_ref(state.ref, old=found or ABSENT, new=new, message="put back", who=agent)
+    return OwnTip(state.last, tuple(warnings))
 
 
-def _restore_broken(
-    repository: Repository, layout: Layout, state: WriterState, agent: str
-) -> tuple[str | None, list[str]]:
-    """A power cut left the ref unreadable or its objects missing: back to the newest good commit."""
-    tip = next((c for c in _candidates(layout, state) if is_readable(repository, state.writer, c)), None)
-    broken = layout.common_dir / state.ref
-    broken.unlink(missing_ok=True)  # what it named cannot be read; the reflog still has it
-    packed = repository.read_ref(state.ref)
-    if tip is None:
-        return None, [f"{state.branch} was unreadable and has no readable commit; a new line begins"]
-    if packed != tip:
-        repository.move_ref(state.ref, old=packed or ABSENT, new=tip, message="recovered", who=agent)
-    return tip, [f"{state.branch} was unreadable and stands at its newest readable commit, {tip[:12]}"]
-
-
-def _candidates(layout: Layout, state: WriterState) -> Iterator[str]:
-    if state.last is not None:
-        yield state.last
+def _is_next(repository: Repository, state: WriterState, found: str) -> bool:
+    """Say whether a ref is ahead of what is remembered only because a kill came before the note of it."""
     try:
-        log = (layout.common_dir / "logs" / state.ref).read_bytes()
+        if chain_of(repository.read_commit(found), state.writer) is None:
+            return False
+        return state.last is None or repository.is_ancestor(state.last, found)
+    except GitmemError:
+        return False
+
+
+def _newest_readable(repository: Repository, layout: Layout, state: WriterState) -> str | None:
+    logged = _first_readable(repository, state.writer, _logged(layout, state))
+    noted = [commit for commit in (state.last, state.checkpoint) if commit is not None]
+    other = _first_readable(repository, state.writer, iter(noted))
+    # Somebody may have moved the ref back before it broke, and a power cut may have taken the last notes.
+    if logged is None or (other is not None and _is_ancestor(repository, logged, other)):
+        return other
+    return logged
+
+
+def _first_readable(repository: Repository, writer: str, commits: Iterator[str]) -> str | None:
+    return next((commit for commit in commits if _is_readable(repository, writer, commit)), None)
+
+
+def _is_readable(repository: Repository, writer: str, commit: str) -> bool:
+    """Say whether everything that the next turn needs of an own commit can be read."""
+    try:
+        if chain_of(repository.read_commit(commit), writer) is None:
+            return False
+        read_position(repository, writer, commit)
+    except GitmemError:
+        return False
+    return True
+
+
+def _logged(layout: Layout, state: WriterState) -> Iterator[str]:
+    try:
+        yield from parse_reflog((layout.common_dir / "logs" / state.ref).read_bytes())
     except OSError:
-        log = b""
-    for line in reversed(log.split(b"\n")):
-        new = line[41:81].decode("ascii", "replace")
-        if len(new) == 40 and set(new) <= set("0123456789abcdef") and new != ABSENT:
-            yield new
-    if state.checkpoint is not None:
-        yield state.checkpoint
+        return
 
 
-def _descends(repository: Repository, ancestor: str, commit: str) -> bool:
+def _drop_broken(path: Path) -> None:
+    with git_lock(path):
+        path.unlink(missing_ok=True)
+
+
+def _is_ancestor(repository: Repository, ancestor: str, commit: str) -> bool:
     try:
         return repository.is_ancestor(ancestor, commit)
     except GitmemError:

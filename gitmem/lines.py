@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +14,11 @@ from gitmem.durable_file import write_file
 from gitmem.errors import GitmemError
 from gitmem.layout import TURN_LINES, Layout
 from gitmem.repository import Repository
-from gitmem.subjects import parse_trailers
+from gitmem.subjects import HOME, parse_trailers
+from gitmem.writer import read_writer
 
+#: Where remotes' turn lines are; one folder for each remote.
+REMOTE_LINES: Final = "refs/remotes/*/gitmem/turns/"
 _LINE: Final = re.compile(r"refs/(?:heads|remotes/[^/]+)/gitmem/turns/(w[0-9a-f]{8})")
 
 
@@ -29,62 +34,90 @@ class Lines:
     def __init__(self, repository: Repository, layout: Layout, home_id: str) -> None:
         self._repository = repository
         self._home_id = home_id
+        self._writer_file = layout.writer_file
         self._file = layout.derived / "lines.json"
-        self._checked: dict[str, str] = _read_checked(self._file)
-        self._foreign: dict[str, str] = {}
+        self._kept = _read_kept(self._file)
+        self._known = dict(self._kept)
+        self._unreadable: dict[str, str] = {}
+        self._lock = threading.RLock()
 
-    def tips(self) -> Mapping[str, str]:
-        """Return ref name and commit id of each line of this home, as they are now."""
-        refs = dict(self._repository.list_refs(TURN_LINES))
-        refs.update(self._repository.list_refs("refs/remotes/"))
-        return {
-            name: tip
-            for name, tip in sorted(refs.items())
-            if _LINE.fullmatch(name) and self._is_ours(name, tip)
-        }
+    def refs(self) -> Mapping[str, str]:
+        """Return ref name and value of everything that is named like a turn line, as it is now."""
+        found = {**self._repository.list_refs(TURN_LINES), **self._repository.list_refs(REMOTE_LINES)}
+        return {name: tip for name, tip in sorted(found.items()) if _LINE.fullmatch(name)}
+
+    def tips(self, refs: Mapping[str, str] | None = None) -> Mapping[str, str]:
+        """Return ref name and commit id of each line of this home that can be read.
+
+        Args:
+            refs: some of `refs()`; default all.
+        """
+        with self._lock:
+            return {
+                name: tip
+                for name, tip in (self.refs() if refs is None else refs).items()
+                if self._is_ours(name, tip)
+            }
 
     def foreign(self) -> Mapping[str, str]:
         """Return the lines that were ignored in `tips`, with the id of the home they belong to."""
-        return dict(self._foreign)
+        with self._lock:
+            return {name: home for name, (_, home) in self._known.items() if home not in ("", self._home_id)}
+
+    def unreadable(self) -> Mapping[str, str]:
+        """Return the lines that were left out of `tips` because their commit is not here or is none."""
+        with self._lock:
+            return dict(self._unreadable)
 
     def trust(self, name: str, tip: str) -> None:
         """Take a line's tip as checked: this process has just made it."""
-        self._checked[name] = tip
-
-    def _is_ours(self, name: str, tip: str) -> bool:
-        if self._checked.get(name) == tip:
-            return True
-        home = self._home_of(tip, until=self._checked.get(name))
-        if home not in (None, self._home_id):
-            self._foreign[name] = str(home)
-            return False
-        self._foreign.pop(name, None)
-        self._checked[name] = tip
-        return True
-
-    def _home_of(self, tip: str, until: str | None) -> str | None:
-        """Return the home that a line's root names; None where it names none or is not here (shallow)."""
-        root = None
-        for commit in self._first_parents(tip):
-            if commit == until:
-                return self._home_id
-            root = commit
-        if root is None:
-            return None
-        commit_ = self._repository.read_commit(root)
-        return parse_trailers(commit_.message).get("Gitmem-Home") if not commit_.parents else None
-
-    def _first_parents(self, tip: str) -> Iterator[str]:
-        try:
-            for commit in self._repository.walk_first_parents(tip):
-                yield commit.id
-        except GitmemError:
-            return
+        with self._lock:
+            self._known[name] = (tip, self._home_id)
 
     def remember(self) -> None:
         """Keep what was checked, so that the next process does not walk the lines again."""
-        if self._checked != _read_checked(self._file):
-            write_file(self._file, json.dumps(self._checked, indent=1).encode() + b"\n", durable=False)
+        with self._lock, suppress(OSError):  # derived: it only saves time
+            known = {name: found for name, found in self._known.items() if not self._is_own(name)}
+            if known != self._kept:
+                write_file(self._file, json.dumps(known, indent=1).encode() + b"\n", durable=False)
+                self._kept = known
+
+    def _is_ours(self, name: str, tip: str) -> bool:
+        known = self._known.get(name)
+        if known is None or known[0] != tip:
+            self._unreadable.pop(name, None)
+            home = self._look_at(name, tip)
+            if home is None:
+                self._unreadable[name] = tip
+                return False
+            known = self._known[name] = (tip, home)
+        return known[1] in ("", self._home_id)
+
+    def _look_at(self, name: str, tip: str) -> str | None:
+        """Return the home of a line, "" where that cannot be known (shallow); None if it cannot be read."""
+        try:
+            self._repository.read_commit(tip)
+        except GitmemError:
+            return None
+        return self._home_id if self._is_own(name) else self._home_of(name, tip)
+
+    def _is_own(self, name: str) -> bool:
+        if not name.startswith(TURN_LINES):
+            return False
+        state = read_writer(self._writer_file)
+        return state is not None and state.ref == name
+
+    def _home_of(self, name: str, tip: str) -> str:
+        until, home = self._known.get(name, ("", ""))
+        root = None
+        with suppress(GitmemError):
+            for commit in self._repository.walk_first_parents(tip):
+                if commit.id == until:
+                    return home
+                root = commit
+        if root is None or root.parents:
+            return ""
+        return parse_trailers(root.message).get(HOME, "")
 
 
 def writer_of(ref: str) -> str | None:
@@ -93,9 +126,10 @@ def writer_of(ref: str) -> str | None:
     return match[1] if match else None
 
 
-def _read_checked(path: Path) -> dict[str, str]:
+def _read_kept(path: Path) -> dict[str, tuple[str, str]]:
     try:
         data = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    return {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
+    found = data.items() if isinstance(data, dict) else ()
+    return {k: (str(v[0]), str(v[1])) for k, v in found if isinstance(v, list) and len(v) == 2}

@@ -12,8 +12,9 @@ from gitmem.forgotten import Receipts
 from gitmem.ledger_format import NO_PREV, Line, blob_path, next_clock, seal
 from gitmem.lifecycle_rules import Snapshot, next_snapshot
 from gitmem.long_text import split_long
-from gitmem.records import LIFECYCLE_KINDS, Event
-from gitmem.spool import SpooledTurn
+from gitmem.records import LIFECYCLE_KINDS, LINKS, Event
+from gitmem.spool_file import SpooledTurn
+from gitmem.times import format_time
 
 Heads = Callable[[str, str], Sequence[Snapshot]]
 
@@ -43,6 +44,7 @@ class SealedTurn:
         state: how it ended.
         lines: one for each event that was not refused, the turn's own record last.
         blobs: long texts by path.
+        snapshots: the last one of each object that it changed, with its whole body.
         refused: `{"event", "code"}` of the events that conflict with the ledger.
         end: where the chain ends after it.
     """
@@ -52,6 +54,7 @@ class SealedTurn:
     state: str
     lines: tuple[Line, ...]
     blobs: Mapping[str, bytes]
+    snapshots: tuple[Snapshot, ...]
     refused: tuple[Mapping[str, Any], ...]
     end: ChainEnd
 
@@ -76,28 +79,17 @@ def seal_turn(
     sealer = _Sealer(turn.turn, start, now, heads_of)
     for number, event in enumerate(turn.events):
         sealer.add(number, event, forgotten=event.id in receipts.records)
-    sealer.add(len(turn.events), _turn_event(turn, turn_index, len(sealer.refused)), forgotten=False)
+    sealer.end_turn(turn, turn_index)
     return SealedTurn(
         turn.turn,
         turn_index,
         turn.end or "interrupted",
         tuple(sealer.lines),
         sealer.blobs,
+        tuple(sealer.snapshots.values()),
         tuple(sealer.refused),
         sealer.end,
     )
-
-
-def _turn_event(turn: SpooledTurn, turn_index: int, refused: int) -> Event:
-    body: dict[str, Any] = {"turn_index": turn_index, "end": turn.end or "interrupted"}
-    if refused:
-        body["refused"] = refused
-    header = turn.header
-    ts = turn.ended or (turn.events[-1].ts if turn.events else str(header.get("opened")))
-    if header.get("ts"):  # an import's turn ended when it happened, not when it was read
-        ts = str(header["ts"])
-    links = {name: header.get(name) for name in ("session", "work_item", "workspace")}
-    return Event(turn.turn, "turn", ts, body, **links)
 
 
 class _Sealer:
@@ -111,28 +103,44 @@ class _Sealer:
         self._turn = turn
         self._now = now
         self._heads_of = heads_of
-        self._own: dict[tuple[str, str], Snapshot] = {}
+        self.snapshots: dict[tuple[str, str], Snapshot] = {}
 
     def add(self, number: int, event: Event, *, forgotten: bool) -> None:
         if forgotten:
             self.refused.append({"event": number, "code": "forgotten"})
             return
         try:
-            event, envelope = self._snapshot(event)
+            self._add(event)
         except GitmemError as error:
+            # It costs only itself: what cannot be sealed now never can, and would hold up all turns after it.
             self.refused.append(
                 {"event": number, "code": error.code, "message": error.message, **error.details}
             )
-            return
+
+    def end_turn(self, turn: SpooledTurn, turn_index: int) -> None:
+        body: dict[str, Any] = {"turn_index": turn_index, "end": turn.end or "interrupted"}
+        if self.refused:
+            body["refused"] = len(self.refused)
+        header = turn.header
+        # An import's turn ended when it happened, not when it was read.
+        ts = header.get("ts") or turn.ended or (turn.events[-1].ts if turn.events else header.get("opened"))
+        links = {name: header.get(name) for name in LINKS}
+        try:
+            self._add(Event(turn.turn, "turn", str(ts), body, **links))
+        except GitmemError:  # a header that a power cut damaged
+            self._add(Event(turn.turn, "turn", format_time(self._now), body))
+
+    def _add(self, event: Event) -> None:
+        event, envelope = self._snapshot(event)
         body, blob = split_long(event.body)
+        self._append(replace(event, body=body), envelope, event)
         if blob is not None:
             self.blobs[blob_path(self._now, event.id)] = blob
-        self._append(replace(event, body=body), envelope, event)
 
     def _snapshot(self, event: Event) -> tuple[Event, Mapping[str, Any]]:
         if event.kind not in LIFECYCLE_KINDS or event.object is None:
             return event, {}
-        own = self._own.get((event.kind, event.object))
+        own = self.snapshots.get((event.kind, event.object))
         heads = [own] if own is not None else self._heads_of(event.kind, event.object)
         snapshot = next_snapshot(event, heads)
         envelope = {"revision": snapshot.revision, "status": snapshot.status, "after": snapshot.after}
@@ -153,4 +161,4 @@ class _Sealer:
         self.lines.append(line)
         self.end = replace(self.end, seq=line.seq, prev=line.envelope_hash, clock=clock)
         if line.object is not None:
-            self._own[line.kind, line.object] = Snapshot.of(line, whole.body)
+            self.snapshots[line.kind, line.object] = Snapshot.of(line, whole.body)

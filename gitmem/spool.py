@@ -1,103 +1,39 @@
 """The spool: turns as they are told, on disk in the git dir until the turn line holds them durably.
 
 Files: `<turn id>.open` while its process writes (it holds a lock on the file), `<turn id>.held` while several
-processes feed one turn, `<stamp>-<turn id>.turn` once finished. Each is JSON lines: a header, the events, an
-end. A spool file has no writer, seq, clock, chain or salt; those are given when it is sealed.
+processes feed one turn, `<stamp>-<turn id>.turn` once finished, `.sealed` instead of `.turn` once committed.
+A spool file has no writer, seq, clock, chain or salt; those are given when it is sealed.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from gitmem.durable_file import remove_file, sync_folder
-from gitmem.errors import NotFound, UsageError
+from gitmem.errors import HomeLocked, NotFound, UsageError
 from gitmem.file_lock import try_lock
-from gitmem.records import Event, check_name
-from gitmem.times import format_time
+from gitmem.records import check_name
+from gitmem.spool_file import FINISHED, End, SpooledTurn, SpoolFile, read_turn, turn_of
 
-End = Literal["completed", "aborted", "interrupted"]
+__all__ = ["End", "Spool", "SpoolFile", "SpooledTurn", "read_turn", "turn_of"]
 
 _OPEN: Final = ".open"
 _HELD: Final = ".held"
-_NEW: Final = ".new"
-_FINISHED: Final = ".turn"
+_SEALED: Final = ".sealed"
+_TURN_ID: Final = r"turn_[0-9a-f]{15}"
+_UNFINISHED: Final = re.compile(rf"{_TURN_ID}\.(?:open|held)")
+_FINISHED: Final = re.compile(rf"[0-9a-f]{{16}}-{_TURN_ID}\.(?:turn|sealed)")
 #: Seconds after which a turn fed by several processes counts as abandoned, since its last event.
 HELD_LIMIT: Final = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class SpooledTurn:
-    """A turn as the spool tells it.
-
-    Attributes:
-        header: `turn`, `opened` and, where given, `session`, `workspace`, `work_item`.
-        end: how it ended; None while it is open.
-        ended: when, RFC 3339.
-    """
-
-    turn: str
-    header: Mapping[str, Any]
-    events: tuple[Event, ...]
-    end: End | None
-    ended: str | None
-    path: Path
-
-
-class SpoolFile:
-    """An open turn's file; every event goes to it as it comes."""
-
-    def __init__(self, path: Path, turn: str, descriptor: int) -> None:
-        self.path = path
-        self.turn = turn
-        self._descriptor = descriptor
-
-    def add(self, event: Event) -> None:
-        """Append one event; it survives a kill from here on, a power cut only after `flush`."""
-        self._append(_event_row(event))
-
-    def flush(self) -> None:
-        """Make the events so far durable."""
-        os.fsync(self._descriptor)
-        sync_folder(self.path.parent)
-
-    def finish(self, end: End, now: float) -> Path:
-        """Write the end, make all of it durable under its final name, and let go of the file.
-
-        Returns:
-            The final path: from here on nothing can lose the turn.
-        """
-        self._append({"end": end, "at": format_time(now)})
-        os.fsync(self._descriptor)
-        final = self.path.with_name(f"{_stamp(now)}-{self.turn}{_FINISHED}")
-        self.path.rename(final)
-        sync_folder(final.parent)
-        self.close()
-        return final
-
-    def discard(self) -> None:
-        """Remove the file; for a turn in which nothing happened."""
-        remove_file(self.path)
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the file and its lock."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def _append(self, row: Mapping[str, Any]) -> None:
-        size = os.fstat(self._descriptor).st_size
-        try:
-            _write_all(self._descriptor, _row_bytes(row))
-        except BaseException:  # a full disk: half a row would swallow the next one
-            os.ftruncate(self._descriptor, size)
-            raise
+#: Seconds to wait for another process that adds to a turn just now.
+_PATIENCE: Final = 5.0
+_FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
 
 
 class Spool:
@@ -117,39 +53,40 @@ class Spool:
             turn: its id.
             header: `opened` and, where given, `session`, `workspace`, `work_item`.
             held: several processes will feed it; it is not closed when one of them ends.
+
+        Raises:
+            UsageError: a turn of this id is open.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        # Locked before it has a name that `close_dead` looks for, or a neighbour could take it for dead.
-        unborn = self.folder / f"{turn}{_NEW}"
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        descriptor = os.open(unborn, flags, 0o666)
+        path = self.folder / f"{turn}{_HELD if held else _OPEN}"
+        file = SpoolFile(path, turn, self._create(path))
         try:
-            try_lock(descriptor)
-            _write_all(descriptor, _row_bytes({"turn": turn, **header}))
-            path = unborn.rename(self.folder / f"{turn}{_HELD if held else _OPEN}")
+            file.begin(header)
         except BaseException:
-            os.close(descriptor)
-            remove_file(unborn)
+            file.discard()
             raise
-        return SpoolFile(path, turn, descriptor)
+        return file
 
     def reopen_held(self, turn: str) -> SpoolFile:
         """Return a turn that another process opened, to add to it or to finish it.
 
         Raises:
             NotFound: no such turn is open.
+            HomeLocked: another process is adding to it for longer than one may wait.
         """
         path = self.folder / f"{check_name(turn, 'turn')}{_HELD}"
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            descriptor = os.open(path, _FLAGS)
         except FileNotFoundError:
             raise NotFound(f"no open turn {turn}", hint="Open one with `gitmem turn open`.") from None
-        _wait_lock(descriptor)
-        if not path.exists():  # finished by another process while we waited
-            os.close(descriptor)
-            raise NotFound(f"turn {turn} is closed", hint="Open a new one with `gitmem turn open`.")
-        _end_torn_line(descriptor)
-        return SpoolFile(path, turn, descriptor)
+        file = SpoolFile(path, turn, descriptor)
+        try:
+            _wait_lock(descriptor, path)
+            _check_still_open(path)
+            file.mend()
+        except BaseException:
+            file.close()
+            raise
+        return file
 
     def only_held(self) -> str:
         """Return the id of the one turn that several processes feed.
@@ -157,15 +94,36 @@ class Spool:
         Raises:
             UsageError: there is none, or there are several.
         """
-        turns = [name[: -len(_HELD)] for name in self._names() if name.endswith(_HELD)]
+        names = [name for name in self._names() if _UNFINISHED.fullmatch(name) and name.endswith(_HELD)]
+        turns = [name.removesuffix(_HELD) for name in names]
         if len(turns) == 1:
             return turns[0]
         hint = "Name it with --turn." if turns else "Open one with `gitmem turn open`."
         raise UsageError(f"{len(turns)} turns are open", hint=hint, turns=turns)
 
     def finished(self) -> list[Path]:
-        """Return the files of finished turns in the order in which they ended."""
-        return [self.folder / name for name in self._names() if name.endswith(_FINISHED)]
+        """Return the files of finished turns that are not sealed yet, in the order in which they ended."""
+        return self._paths(FINISHED)
+
+    def sealed(self) -> list[Path]:
+        """Return the files of turns that were committed and may not be durable on the line yet."""
+        return self._paths(_SEALED)
+
+    def mark_sealed(self, path: Path) -> None:
+        """Note that a finished turn stands on the line."""
+        path.rename(path.with_suffix(_SEALED))
+
+    def unseal(self, path: Path) -> Path:
+        """Take `mark_sealed` back: a power cut took the turn's commit from the line."""
+        return path.rename(path.with_suffix(FINISHED))
+
+    def clear_sealed(self) -> None:
+        """Let go of all sealed turns; the line holds them durably."""
+        sealed = self.sealed()
+        for path in sealed:
+            remove_file(path)
+        if sealed:
+            sync_folder(self.folder)
 
     def close_dead(self, now: float) -> list[Path]:
         """Finish, as interrupted, each turn whose process died with what had come.
@@ -173,96 +131,66 @@ class Spool:
         Returns:
             The final paths of the turns that were closed.
         """
-        return [path for path in (self._close_if_dead(name, now) for name in self._names()) if path]
+        unfinished = [name for name in self._names() if _UNFINISHED.fullmatch(name)]
+        return [path for path in (self._close_if_dead(name, now) for name in unfinished) if path]
+
+    def _create(self, path: Path) -> int:
+        """Return the descriptor of a new file, locked."""
+        while True:
+            try:
+                descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666)
+            except FileExistsError:
+                raise UsageError(f"turn {turn_of(path)} is open already") from None
+            except FileNotFoundError:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                continue
+            try:
+                _wait_lock(descriptor, path)
+                if os.fstat(descriptor).st_nlink:
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)  # a neighbour that looks for dead turns was faster, and found nothing in it
 
     def _close_if_dead(self, name: str, now: float) -> Path | None:
-        if not name.endswith((_OPEN, _HELD)):
-            return None
         path = self.folder / name
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
-        except FileNotFoundError:
+            descriptor = os.open(path, _FLAGS)
+        except (FileNotFoundError, PermissionError):
             return None
-        file = SpoolFile(path, name.rpartition(".")[0], descriptor)
+        file = SpoolFile(path, turn_of(path), descriptor)
         try:
             if not try_lock(descriptor) or not path.exists():
                 return None
             if name.endswith(_HELD) and now - os.fstat(descriptor).st_mtime < HELD_LIMIT:
                 return None
+            file.mend()
             if not read_turn(path).events:
                 file.discard()
                 return None
-            _end_torn_line(descriptor)
             return file.finish("interrupted", now)
         finally:
             file.close()
 
+    def _paths(self, ending: str) -> list[Path]:
+        names = [name for name in self._names() if name.endswith(ending) and _FINISHED.fullmatch(name)]
+        return [self.folder / name for name in names]
+
     def _names(self) -> list[str]:
-        try:
-            return sorted(path.name for path in self.folder.iterdir())
-        except FileNotFoundError:
-            return []
+        with suppress(FileNotFoundError):
+            return sorted(os.listdir(self.folder))  # noqa: PTH208 - names are enough, and every turn asks
+        return []
 
 
-def read_turn(path: Path) -> SpooledTurn:
-    """Read a spool file; a torn last line (its process died writing it) is passed over.
-
-    Raises:
-        FileNotFoundError: another process sealed and removed it meanwhile.
-    """
-    rows = list(_rows(path.read_bytes()))
-    header = rows[0] if rows and "turn" in rows[0] else {}
-    end = rows[-1] if rows and "end" in rows[-1] else {}
-    turn = header.get("turn") or path.stem.rpartition("-")[2]
-    events = tuple(_event_from(row) for row in rows if "kind" in row)
-    return SpooledTurn(turn, header, events, end.get("end"), end.get("at"), path)
+def _check_still_open(path: Path) -> None:
+    if not path.exists():  # another process finished it while we waited
+        raise NotFound(f"turn {turn_of(path)} is closed", hint="Open a new one with `gitmem turn open`.")
 
 
-def _rows(content: bytes) -> Iterator[dict[str, Any]]:
-    for line in content.split(b"\n"):
-        try:
-            row = json.loads(line.strip(b"\0"))
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield row
-
-
-def _event_row(event: Event) -> dict[str, Any]:
-    row: dict[str, Any] = {"kind": event.kind, "id": event.id, "ts": event.ts, "body": event.body}
-    for name in ("session", "work_item", "workspace", "object"):
-        value = getattr(event, name)
-        if value is not None:
-            row[name] = value
-    return row
-
-
-def _event_from(row: Mapping[str, Any]) -> Event:
-    links = {name: row.get(name) for name in ("session", "work_item", "workspace", "object")}
-    return Event(row["id"], row["kind"], row["ts"], row["body"], **links)
-
-
-def _row_bytes(row: Mapping[str, Any]) -> bytes:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
-def _write_all(descriptor: int, content: bytes) -> None:
-    with memoryview(content) as rest:
-        done = 0
-        while done < len(rest):
-            done += os.write(descriptor, rest[done:])
-
-
-def _end_torn_line(descriptor: int) -> None:
-    size = os.fstat(descriptor).st_size
-    if size and os.pread(descriptor, 1, size - 1) != b"\n":
-        _write_all(descriptor, b"\n")
-
-
-def _wait_lock(descriptor: int) -> None:
+def _wait_lock(descriptor: int, path: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE
     while not try_lock(descriptor):
+        if time.monotonic() >= deadline:
+            raise HomeLocked(f"another process keeps the turn {turn_of(path)}", hint="Try again.")
         time.sleep(0.002)
-
-
-def _stamp(now: float) -> str:
-    return f"{int(now * 1_000_000):016x}"

@@ -6,16 +6,17 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Final, Self
 
-from gitmem.errors import GitmemError, HomeLocked, UsageError
-from gitmem.records import Event, Receipt, check_name, mint_id, parse_event, record_ref
-from gitmem.scanner import redact_values
+from gitmem.errors import GitmemError, HomeLocked, InvalidRecord, ThreatFound, UsageError
+from gitmem.line_draft import CommittedTurn
+from gitmem.records import LINKS, Event, Receipt, check_name, mint_id, parse_event, record_ref
+from gitmem.scanner import redact_secrets, redact_values
 from gitmem.spool import End, Spool, SpoolFile, read_turn
 from gitmem.times import format_time
-from gitmem.turn_line import CommittedTurn, TurnLine
+from gitmem.turn_line import TurnLine
 
 #: Seconds a turn waits for the home's lock before it reports that it is only in the spool.
 LOCK_WAIT: Final = 2.0
@@ -36,7 +37,7 @@ class TurnRecorder:
         spool: where events go first.
         line: where turns end.
         now: the wall clock, seconds since 1970.
-        on_files: called with the paths that a turn's `file` events name, once the turn is acknowledged.
+        on_files: called with the paths that a turn's `file` events name, before the turn ends.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class TurnRecorder:
         line: TurnLine,
         *,
         now: Callable[[], float] = time.time,
-        on_files: Callable[[Sequence[str], str], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
+        on_files: Callable[[Sequence[str], Turn], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
     ) -> None:
         self.spool = spool
         self.line = line
@@ -64,54 +65,57 @@ class TurnRecorder:
         """Begin a turn; the arguments are links that its events inherit."""
         return Turn(self, *self._begin(session, workspace, work_item, turn_id, ts))
 
-    def record(self, events: Sequence[Mapping[str, Any]], **links: Any) -> Receipt:
-        """Record one whole turn; if an event is invalid, nothing of it is written.
-
-        Args:
-            events: as a caller gives them.
-            links: as for `open`.
-        """
+    def record(
+        self,
+        events: Sequence[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        workspace: str | None = None,
+        work_item: str | None = None,
+    ) -> Receipt:
+        """Record one whole turn from JSON events; if one of them is invalid, nothing of it is written."""
         if not events:
             raise UsageError("a turn needs at least one event")
-        now = self.now()
-        for number, event in enumerate(events):
-            _check(event, number, now)
-        turn = self.open(**links)
-        with turn:
-            for event in events:
-                turn.add(event)
+        links = {"session": session, "workspace": workspace, "work_item": work_item}
+        parsed = self._parse(events, links)
+        with self.open(session=session, workspace=workspace, work_item=work_item) as turn:
+            for event in parsed:
+                turn.tell(event)
         return turn.receipt
 
-    def open_held(self, **links: Any) -> str:
+    def open_held(
+        self, *, session: str | None = None, workspace: str | None = None, work_item: str | None = None
+    ) -> str:
         """Begin a turn that several processes feed; return its id."""
-        turn_id, header = self._header(links.pop("turn_id", None), links)
+        links = {"session": session, "workspace": workspace, "work_item": work_item}
+        turn_id, header = self._header(None, links)
         self.spool.open_turn(turn_id, header, held=True).close()
         return turn_id
 
     def add_held(self, turn_id: str | None, events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
         """Add events to a turn that several processes feed; return their ids and refs."""
-        now = self.now()
-        for number, event in enumerate(events):
-            _check(event, number, now)
         turn = self._held(turn_id)
         try:
-            return [turn.add(event) for event in events]
+            return [turn.tell(event) for event in self._parse(events, turn.links)]
         finally:
             turn.let_go()
 
     def close_held(self, turn_id: str | None, events: Sequence[Mapping[str, Any]] = ()) -> Receipt:
         """Finish a turn that several processes fed, with last events."""
-        if events:
-            self.add_held(turn_id, events)
         turn = self._held(turn_id)
-        turn.finish("completed")
+        try:
+            for event in self._parse(events, turn.links):
+                turn.tell(event)
+            turn.finish("completed")
+        finally:
+            turn.let_go()
         return turn.receipt
 
     def finish(self, turn: Turn, end: End) -> Receipt:
         """Acknowledge a turn and bring it to the line as far as that can be done now."""
-        now = self.now()
-        turn.file.finish(end, now)
-        warnings = list(self._on_files(turn.findings.paths, turn.id)) if turn.findings.paths else []
+        # While the turn is open, so that the record of each commit belongs to it.
+        warnings = self._claim_files(turn)
+        turn.acknowledge(end, self.now())
         committed, reason, notes = self._commit(turn.id)
         index = committed.turn_index if committed else None
         return Receipt(
@@ -142,16 +146,40 @@ class TurnRecorder:
         with suppress(GitmemError, OSError):
             self.line.commit_spooled(wait=LOCK_WAIT)
 
+    def _claim_files(self, turn: Turn) -> Sequence[str]:
+        if not turn.findings.paths:
+            return ()
+        try:
+            return list(self._on_files(turn.findings.paths, turn))
+        except (GitmemError, OSError) as error:
+            return [f"the turn's files were not committed: {error}"]
+
     def _commit(self, turn_id: str) -> tuple[CommittedTurn | None, str | None, Sequence[str]]:
+        # The turn is acknowledged: whatever fails here, the next command, turn or watcher tries again.
         try:
             run = self.line.commit_spooled(wait=LOCK_WAIT)
+            committed = run.committed.get(turn_id) or (
+                self.line.find(turn_id) if run.reason is None else None
+            )
         except HomeLocked as error:
             return None, error.message, ()
         except (GitmemError, OSError) as error:
-            # The turn is acknowledged: it is in the spool, and the next command, turn or watcher tries again.
             return None, f"kept in the spool: {error}", ()
-        committed = run.committed.get(turn_id) or (self.line.find(turn_id) if run.reason is None else None)
-        return committed, run.reason, run.warnings
+        reason = run.reason if committed or run.reason else "another process took it from the spool"
+        return committed, reason, run.warnings
+
+    def _parse(self, events: Sequence[Mapping[str, Any]], links: Mapping[str, Any]) -> list[Event]:
+        """Check all events before any of them is told; each names the first that is wrong."""
+        now = self.now()
+        given = {name: value for name, value in links.items() if value is not None}
+        parsed = []
+        for number, raw in enumerate(events):
+            try:
+                parsed.append(_check_names(parse_event({**given, **_mapping(raw)}, now=now)))
+            except (UsageError, ThreatFound) as error:
+                error.details["event"] = number
+                raise
+        return parsed
 
     def _begin(
         self,
@@ -169,7 +197,7 @@ class TurnRecorder:
         header: dict[str, Any] = {"opened": format_time(self.now())}
         for name, value in links.items():
             if value is not None:
-                header[name] = value if name == "ts" else check_name(value, name)
+                header[name] = value if name == "ts" else _check_secret(check_name(value, name), name)
         return _turn_id(turn_id), header
 
     def _held(self, turn_id: str | None) -> Turn:
@@ -178,6 +206,7 @@ class TurnRecorder:
         turn = Turn(self, file, known.header)
         for event in known.events:
             turn.note(event)
+        turn.findings.redactions += [{"rule": rule, "record": record} for rule, record in known.redactions]
         return turn
 
 
@@ -244,7 +273,8 @@ class Turn:
         Raises:
             InvalidRecord: the event is malformed; nothing of it was written.
         """
-        return self.tell(parse_event({**self._links(), **raw}, now=self._recorder.now(), record_id=record_id))
+        event = parse_event({**self.links, **_mapping(raw)}, now=self._recorder.now(), record_id=record_id)
+        return self.tell(_check_names(event))
 
     def tell(self, event: Event) -> dict[str, str]:
         """Tell of an event that was parsed before."""
@@ -252,17 +282,8 @@ class Turn:
             raise UsageError(f"turn {self.id} has ended", hint="Open a new turn.")
         body, rules = redact_values(event.body)
         if rules:
-            event = Event(
-                event.id,
-                event.kind,
-                event.ts,
-                body,
-                event.session,
-                event.work_item,
-                event.workspace,
-                event.object,
-            )
-        self.file.add(event)
+            event = replace(event, body=body)
+        self.file.add(event, rules=rules)
         self.findings.redactions += [{"rule": rule, "record": event.id} for rule in rules]
         return self.note(event)
 
@@ -286,8 +307,8 @@ class Turn:
         """End the turn; a turn in which nothing was told leaves nothing."""
         if self._ended:
             return
-        self._ended = True
         if not self.findings.records:
+            self._ended = True
             self.file.discard()
             self.receipt = Receipt(
                 self.id, None, False, None, self._recorder.branch(), "nothing was told", False, False, []
@@ -295,10 +316,14 @@ class Turn:
             return
         self.receipt = self._recorder.finish(self, end)
 
+    def acknowledge(self, end: End, now: float) -> None:
+        """Make the turn durable in the spool; nothing more can be told."""
+        self._ended = True
+        self.file.finish(end, now)
+
     def spool_only(self) -> None:
         """Acknowledge the turn and leave it to a later `commit_spooled`, which takes many at once."""
-        self._ended = True
-        self.file.finish("completed", self._recorder.now())
+        self.acknowledge("completed", self._recorder.now())
 
     def let_go(self) -> None:
         """Stop feeding the turn without ending it."""
@@ -311,10 +336,10 @@ class Turn:
         session: str | None = self._header.get("session")
         return session
 
-    def _links(self) -> dict[str, Any]:
-        return {
-            name: self._header[name] for name in ("session", "workspace", "work_item") if name in self._header
-        }
+    @property
+    def links(self) -> dict[str, Any]:
+        """The links that its events inherit."""
+        return {name: self._header[name] for name in LINKS if name in self._header}
 
 
 def _turn_id(given: str | None) -> str:
@@ -325,9 +350,26 @@ def _turn_id(given: str | None) -> str:
     return given
 
 
-def _check(event: Mapping[str, Any], number: int, now: float) -> None:
-    try:
-        parse_event(event, now=now)
-    except UsageError as error:
-        error.details["event"] = number
-        raise
+def _mapping(raw: object) -> Mapping[str, Any]:
+    if not isinstance(raw, Mapping):
+        raise InvalidRecord(f"an event is a JSON object, not {type(raw).__name__}")
+    return raw
+
+
+def _check_names(event: Event) -> Event:
+    """Refuse secrets where they cannot be replaced: ids become refs and stand where no redaction reaches."""
+    for name in (*LINKS, "object"):
+        _check_secret(getattr(event, name), name)
+    return event
+
+
+def _check_secret(value: str | None, what: str) -> str | None:
+    rules = redact_secrets(value)[1] if value else ()
+    if rules:
+        raise ThreatFound(
+            f"{what} looks like a secret ({rules[0]})",
+            hint="Give it another name.",
+            field=what,
+            rule=rules[0],
+        )
+    return value

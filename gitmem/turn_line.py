@@ -8,63 +8,37 @@ folder is durable.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from gitmem.disk_copy import DiskCopy, Growth
-from gitmem.durable_file import remove_file, sync_folder
-from gitmem.errors import GitmemError
+from gitmem.disk_copy import DiskChanges, DiskCopy
+from gitmem.durable_file import remove_file
+from gitmem.errors import GitmemError, HeadMoved, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
 from gitmem.forgotten import Receipts
-from gitmem.git_objects import make_commit, make_object
+from gitmem.git_lock import remove_stale
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
-from gitmem.ledger_format import segment_path
 from gitmem.lifecycle import Lifecycle
-from gitmem.line_merge import MergedLines, merge_lines
+from gitmem.line_draft import CommittedTurn, Draft, Moment, TurnDrafter
+from gitmem.line_merge import merge_lines
 from gitmem.line_position import LinePosition, read_position
-from gitmem.line_recovery import own_tip
+from gitmem.line_recovery import OwnTip, own_tip, restore
 from gitmem.pack_maintenance import TURN_PACKS, merge_packs
-from gitmem.repository import ABSENT, GitObject, Repository
-from gitmem.sealing import SealedTurn, seal_turn
-from gitmem.spool import Spool, SpooledTurn, read_turn
-from gitmem.subjects import (
-    CHAIN,
-    HEAD,
-    HOME,
-    KIND,
-    TURN,
-    format_message,
-    parse_subject,
-    parse_trailers,
-    turn_subject,
-)
-from gitmem.writer import WriterState, mint_writer, read_writer, write_writer
+from gitmem.repository import ABSENT, Head, Repository
+from gitmem.spool import Spool, SpooledTurn, read_turn, turn_of
+from gitmem.subjects import TURN, parse_subject, parse_trailers
+from gitmem.writer import WriterState, mint_writer, read_writer, write_last, write_writer
 
-#: A segment is not extended by another turn once it has this many bytes (L4).
-SEGMENT_BYTES: Final = 64 * 1024
 #: Sealed turns after which the ref's folder is made durable and their spool files go.
 CHECKPOINT_EVERY: Final = 16
 #: Turns that go into one pack when many are waiting (an import).
 BATCH: Final = 32
-SEALED: Final = ".sealed"
-
-
-@dataclass(frozen=True, slots=True)
-class CommittedTurn:
-    """A turn that stands on the line.
-
-    Attributes:
-        refused: `{"event", "code"}` of its events that conflicted with the ledger.
-    """
-
-    turn: str
-    turn_index: int
-    commit: str
-    refused: tuple[Mapping[str, object], ...] = ()
+#: How often a turn is built again because the ref moved or was locked meanwhile.
+_ATTEMPTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +83,13 @@ class TurnLine:
         self._repository = repository
         self._layout = layout
         self._ledger = ledger
-        self._home_id = home_id
         self._agent = agent
         self._now = now
         self._step = checkpoint
         self._spool = Spool(layout.spool)
         self._disk = DiskCopy(repository, layout)
         self._lifecycle = Lifecycle(ledger)
+        self._drafter = TurnDrafter(self._lifecycle, home_id=home_id, agent=agent)
         self._mutex = threading.RLock()
         self._state: WriterState | None = None
         self._position: LinePosition | None = None
@@ -136,27 +110,19 @@ class TurnLine:
         Raises:
             HomeLocked: another process kept the lock.
         """
-        with self._mutex:
-            with file_lock(self._layout.home_lock, wait=wait):
-                try:
-                    run = self._run()
-                except BaseException:
-                    self._position = None  # half edited; read again from the tip
-                    self._lifecycle.forget_notes()
-                    raise
-            if self._packs >= TURN_PACKS:
-                self._merge_packs()
-            return run
+        with self._locked(wait):
+            run = self._run()
+        if self._packs >= TURN_PACKS:
+            self._merge_packs()
+        return run
 
     def settle(self) -> None:
         """Make the last turns durable on the line and let their spool files go."""
-        with self._mutex, file_lock(self._layout.home_lock, wait=5.0):
-            try:
-                if self._has_spooled() and self._run().reason is None:
-                    self._settle()
-            except BaseException:
-                self._position = None
-                raise
+        with self._locked(5.0):
+            if self._spool.finished() or self._spool.sealed():
+                reason = self._run().reason
+                if reason is None and self._position is not None:
+                    self._settle(self._position)
         self._merge_packs()
 
     def find(self, turn_id: str, *, within: int = 2000) -> CommittedTurn | None:
@@ -173,64 +139,105 @@ class TurnLine:
                 break
         return None
 
+    @contextmanager
+    def _locked(self, wait: float) -> Iterator[None]:
+        with self._mutex, file_lock(self._layout.home_lock, wait=wait):
+            try:
+                yield
+            except BaseException:
+                self._let_go()
+                raise
+
+    def _let_go(self) -> None:
+        """Forget a position that may be half edited; the next turn reads it again from the tip."""
+        self._position = None
+        self._lifecycle.forget_notes()
+
     def _run(self) -> SpoolRun:
-        state = self._load_state()
-        if self._repository.head().branch == state.ref:
-            return SpoolRun(
-                {}, f"HEAD names {state.branch}, which only gitmem writes; switch to your own branch"
-            )
-        before = self._position
-        position = self._current(state)
-        paths = self._waiting(position, fresh=position is not before)
         committed: dict[str, CommittedTurn] = {}
-        for first in range(0, len(paths), BATCH):
-            turns = [read_turn(path) for path in paths[first : first + BATCH]]
-            committed.update(self._commit(position, turns))
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                reason = self._commit_waiting(committed)
+                break
+            except (HeadMoved, HomeLocked):
+                self._let_go()
+                state = read_writer(self._layout.writer_file)
+                # Under the home's lock nobody else of gitmem moves this ref: such a lock is a dead process's.
+                if state is not None:
+                    remove_stale(self._layout.common_dir / state.ref)
+                if attempt == _ATTEMPTS:
+                    raise
         warnings, self._warnings = self._warnings, []
-        return SpoolRun(committed, None, warnings)
+        return SpoolRun(committed, reason, warnings)
 
-    def _load_state(self) -> WriterState:
-        found = read_writer(self._layout.writer_file)
-        if found is None:
-            found = mint_writer()
-            write_writer(self._layout.writer_file, found, durable=True)
-        if self._state is None or found.writer != self._state.writer or found.last != self._state.last:
-            self._state, self._position = found, None
-        return self._state
+    def _commit_waiting(self, committed: dict[str, CommittedTurn]) -> str | None:
+        """Commit what waits, batch by batch; return why it was left alone, if it was."""
+        head = self._repository.head()
+        writer = self.writer()
+        if writer is not None and head.branch == writer.ref:
+            return f"HEAD names {writer.branch}, which only gitmem writes; switch to your own branch"
+        refs = self._ledger.lines.refs()
+        position, is_fresh = self._stand(refs)
+        assert self._state is not None
+        paths = self._waiting(position) if is_fresh else self._spool.finished()
+        for first in range(0, len(paths), BATCH):
+            turns = self._read(paths[first : first + BATCH])
+            if turns:
+                tips = self._ledger.lines.tips({n: t for n, t in refs.items() if n != self._state.ref})
+                committed.update(self._commit(position, turns, tips, head))
+        return None
 
-    def _current(self, state: WriterState) -> LinePosition:
-        if self._position is not None and self._repository.read_ref(state.ref) == self._position.tip:
-            return self._position
-        tip, warnings = own_tip(self._repository, self._layout, state, self._agent)
-        self._warnings += warnings
-        if self._position is None or self._position.tip != tip:
-            same = tip == state.last
-            self._position = read_position(
+    def _stand(self, refs: Mapping[str, str]) -> tuple[LinePosition, bool]:
+        """Return where the line ends, and whether that had to be read anew."""
+        if self._position is not None and self._state is not None:
+            if refs.get(self._state.ref) == self._position.tip:
+                return self._position, False
+            self._let_go()
+        state = read_writer(self._layout.writer_file)
+        if state is None:
+            state = mint_writer()
+            write_writer(self._layout.writer_file, state)
+        self._state = state
+        remove_stale(self._layout.common_dir / state.ref)
+        self._position = self._read_position(own_tip(self._repository, self._layout, state, self._agent))
+        return self._position, True
+
+    def _read_position(self, found: OwnTip) -> LinePosition:
+        assert self._state is not None
+        self._warnings += found.warnings
+        if found.is_lost:  # under the old id the chain would begin twice
+            self._state = mint_writer()
+            write_writer(self._layout.writer_file, self._state)
+        state = self._state
+        known = state if found.tip == state.last else WriterState(state.writer)
+        try:
+            position = read_position(
                 self._repository,
                 state.writer,
-                tip,
-                segment=state.segment if same else None,
-                merged=state.merged if same else {},
+                found.tip,
+                segment=known.segment,
+                number=known.number,
+                merged=known.merged,
             )
-            if not same:  # or a ref that is deleted next would take the turns with it
-                self._remember(self._position, durable=True)
-        return self._position
+        except ObjectMissing:
+            if found.warnings:
+                raise
+            return self._read_position(restore(self._repository, self._layout, state, self._agent))
+        if position.tip != state.last:  # or a ref that is deleted next would take the turns with it
+            self._remember(position)
+        return position
 
-    def _waiting(self, position: LinePosition, *, fresh: bool) -> list[Path]:
+    def _waiting(self, position: LinePosition) -> list[Path]:
         """Return the spool files to seal; those on the line already (a kill came first) are marked."""
-        finished = self._spool.finished()
-        if not fresh:
-            return finished
-        sealed = self._sealed()
+        finished, sealed = self._spool.finished(), self._spool.sealed()
         if not finished and not sealed:
             return []
         done = self._turns_since_checkpoint(position)
-        for path in sealed:
-            if _turn_of(path) not in done:  # a power cut took the ref's move back
-                finished.append(path.rename(path.with_suffix(".turn")))
+        # A sealed turn that is not on the line: a power cut took the ref's move back.
+        finished += [self._spool.unseal(path) for path in sealed if turn_of(path) not in done]
         waiting = []
         for path in sorted(finished):
-            if _turn_of(path) in done:
+            if turn_of(path) in done:
                 self._mark_sealed(path)
             else:
                 waiting.append(path)
@@ -244,33 +251,38 @@ class TurnLine:
         for commit in self._repository.walk_first_parents(position.tip):
             if commit.id == self._state.checkpoint:
                 break
-            done.update(_turns_named(commit.message))
+            turn = parse_trailers(commit.message).get(TURN)
+            done |= {turn} if turn else set()
         return done
 
-    def _commit(self, position: LinePosition, turns: Sequence[SpooledTurn]) -> dict[str, CommittedTurn]:
-        assert self._state is not None
-        now = self._now()
-        merged = merge_lines(self._repository, self._ledger, position, self._state.ref)
-        receipts = self._receipts(position)
-        objects: list[GitObject] = []
-        changes: dict[str, Growth] = {}
-        committed = {}
-        tip = position.tip
+    def _read(self, paths: Sequence[Path]) -> list[SpooledTurn]:
+        turns = [read_turn(path) for path in paths]
         for turn in turns:
-            sealed = self._seal(position, turn, now, receipts)
-            written = self._write_turn(
-                position, sealed, now, merged if position.tip == tip else None, changes
-            )
-            objects += written
-            committed[turn.turn] = CommittedTurn(turn.turn, sealed.turn_index, written[-1].id, sealed.refused)
+            if not turn.events:  # an import's, which a power cut emptied before it was durable
+                remove_file(turn.path)
+        return [turn for turn in turns if turn.events]
+
+    def _commit(
+        self, position: LinePosition, turns: Sequence[SpooledTurn], tips: Mapping[str, str], head: Head
+    ) -> Mapping[str, CommittedTurn]:
+        old = position.tip
+        merge = merge_lines(self._repository, position, tips)
+        self._warnings += merge.warnings
+        moment = Moment(self._now(), head.commit, self._receipts(position))
+        draft = self._drafter.draft(position, turns, merge, moment)
         self._step("sealed")
-        self._publish(position, tip, objects, changes)
-        for turn in turns:
-            self._mark_sealed(turn.path)
-            self._step("marked")
-        if self._unsettled >= CHECKPOINT_EVERY:
-            self._settle()
-        return committed
+        self._publish(position, old, draft)
+        try:
+            self._follow(position, draft.changes, head)
+            for turn in turns:
+                self._mark_sealed(turn.path)
+                self._step("marked")
+            if self._unsettled >= CHECKPOINT_EVERY:
+                self._settle(position)
+        except OSError as error:  # the turns stand on the line; what is missing is done at the next one
+            self._warnings.append(f"the turn is committed, but not all notes of it could be made: {error}")
+            self._let_go()
+        return draft.committed
 
     def _receipts(self, position: LinePosition) -> Receipts:
         """Return what is forgotten; the tree holds the receipts of all lines once it holds the lines."""
@@ -278,74 +290,10 @@ class TurnLine:
             return Receipts()
         return self._ledger.receipts()
 
-    def _seal(self, position: LinePosition, turn: SpooledTurn, now: float, receipts: Receipts) -> SealedTurn:
-        sealed = seal_turn(
-            turn,
-            position.end,
-            turn_index=position.turn_index + 1,
-            now=now,
-            heads_of=self._lifecycle.heads,
-            receipts=receipts,
-        )
-        self._lifecycle.note(sealed.lines)
-        position.end = sealed.end
-        position.turn_index = sealed.turn_index
-        return sealed
-
-    def _write_turn(
-        self,
-        position: LinePosition,
-        sealed: SealedTurn,
-        now: float,
-        merged: MergedLines | None,
-        changes: dict[str, Growth],
-    ) -> list[GitObject]:
-        objects = list(merged.objects) if merged else []
-        if merged:
-            changes.update({path: Growth(None, content) for path, content in merged.files.items()})
-        for path, content in sealed.blobs.items():
-            blob = make_object("blob", content)
-            objects.append(blob)
-            position.tree.put(path, blob.id)
-            changes[path] = Growth(None, content)
-        objects.append(_extend_segment(position, sealed, now, changes))
-        root, trees = position.tree.write()
-        objects += trees
-        objects.append(self._commit_object(position, sealed, root, merged, now))
-        position.tip = objects[-1].id
-        return objects
-
-    def _commit_object(
-        self, position: LinePosition, sealed: SealedTurn, root: str, merged: MergedLines | None, now: float
-    ) -> GitObject:
-        head = self._repository.head().commit
-        end = sealed.end
-        trailers: list[tuple[str, str | None]] = [
-            (KIND, "turn"),
-            (TURN, sealed.turn),
-            (CHAIN, f"{end.writer}:{end.seq}:{end.prev}"),
-        ]
-        trailers += [(HEAD, head), (HOME, self._home_id if position.tip is None else None)]
-        parents = [] if position.tip is None else [position.tip]
-        return make_commit(
-            tree=root,
-            parents=[*parents, *(merged.parents if merged and parents else ())],
-            author=self._agent,
-            committer=self._agent,
-            seconds=int(now),
-            message=format_message(turn_subject(sealed.turn_index, sealed.kinds(), sealed.state), trailers),
-        )
-
-    def _publish(
-        self,
-        position: LinePosition,
-        old: str | None,
-        objects: Sequence[GitObject],
-        changes: Mapping[str, Growth],
-    ) -> None:
+    def _publish(self, position: LinePosition, old: str | None, draft: Draft) -> None:
         assert self._state is not None
         assert position.tip is not None
-        with self._repository.write_pack(objects):
+        with self._repository.write_pack(draft.objects):
             self._packs += 1
             self._step("packed")
             self._repository.move_ref(
@@ -353,76 +301,50 @@ class TurnLine:
             )
             self._step("moved")
         self._ledger.lines.trust(self._state.ref, position.tip)
-        for path in self._disk.update(changes):
-            self._warnings.append(f"{path}: foreign bytes were set aside and the file restored")
+        self._lifecycle.note_written()
+
+    def _follow(self, position: LinePosition, changes: DiskChanges, head: Head) -> None:
+        self._warnings += self._disk.update(changes, head.commit)
         self._step("copied")
-        self._remember(position, durable=False)
+        self._remember(position)
         self._step("remembered")
 
-    def _remember(self, position: LinePosition, *, durable: bool) -> None:
+    def _remember(self, position: LinePosition) -> None:
         assert self._state is not None
+        before = self._state
         self._state = replace(
-            self._state, last=position.tip, segment=position.segment, merged=dict(position.merged)
+            before,
+            last=position.tip,
+            segment=position.segment,
+            number=position.number,
+            merged=dict(position.merged),
         )
-        write_writer(self._layout.writer_file, self._state, durable=durable)
+        if replace(self._state, last=before.last) == before:
+            write_last(self._layout.writer_file, self._state)
+        else:
+            write_writer(self._layout.writer_file, self._state)
 
     def _mark_sealed(self, path: Path) -> None:
-        path.rename(path.with_suffix(SEALED))
+        self._spool.mark_sealed(path)
         self._unsettled += 1
 
-    def _settle(self) -> None:
+    def _settle(self, position: LinePosition) -> None:
         """Let go of every sealed spool file; only then does the checkpoint move past their turns.
 
         The other way round a kill in between would leave a file whose turn no longer counts as done.
         """
         assert self._state is not None
-        assert self._position is not None
         self._repository.settle_refs()
         self._step("settled")
-        for path in self._sealed():
-            remove_file(path)
-        sync_folder(self._layout.spool)
+        write_last(self._layout.writer_file, self._state, durable=True)
+        self._spool.clear_sealed()
         self._step("cleared")
         self._unsettled = 0
-        self._state = replace(self._state, last=self._position.tip, checkpoint=self._position.tip)
-        write_writer(self._layout.writer_file, self._state, durable=False)
+        self._state = replace(self._state, checkpoint=position.tip)
+        write_writer(self._layout.writer_file, self._state)
 
     def _merge_packs(self) -> None:
         """Keep the number of packs small; without the home's lock, so that nobody's turn waits for it."""
         self._packs = 0
         with suppress(OSError, GitmemError):  # many packs are slow, not wrong; the next turns try again
             merge_packs(self._layout)
-
-    def _sealed(self) -> list[Path]:
-        return sorted(self._layout.spool.glob(f"*{SEALED}"))
-
-    def _has_spooled(self) -> bool:
-        return self._layout.spool.is_dir() and bool(self._sealed() or self._spool.finished())
-
-
-def _extend_segment(
-    position: LinePosition, sealed: SealedTurn, now: float, changes: dict[str, Growth]
-) -> GitObject:
-    """Append a turn's lines to the current segment, or begin the next one; return the segment's blob."""
-    path = segment_path(now, sealed.end.writer, max(position.number, 1))
-    if position.segment is None or path != position.segment or len(position.file.content) >= SEGMENT_BYTES:
-        position.number += 1
-        path = position.segment = segment_path(now, sealed.end.writer, position.number)
-        position.file = type(position.file)()
-    before = len(position.file.content)
-    position.file.extend(b"".join(line.raw for line in sealed.lines))
-    blob = position.file.blob()
-    position.tree.put(path, blob.id)
-    earlier = changes.get(path)
-    start = earlier.before if earlier else (before or None)
-    changes[path] = Growth(start, blob.content)
-    return blob
-
-
-def _turn_of(path: Path) -> str:
-    return path.stem.partition("-")[2]
-
-
-def _turns_named(message: str) -> list[str]:
-    turn = parse_trailers(message).get(TURN)
-    return [turn] if turn else []

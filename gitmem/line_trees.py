@@ -1,0 +1,107 @@
+"""What the trees of the turn lines hold; a folder that stayed as it was is not read again."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from gitmem.errors import GitmemError
+from gitmem.repository import (
+    EXECUTABLE_MODE,
+    FILE_MODE,
+    TREE_MODE,
+    Repository,
+    TreeEntry,
+    read_path,
+    walk_tree,
+)
+
+_MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}")
+#: Folders kept in memory, mostly those of days: some thirteen years of one line.
+_FOLDERS: Final = 5000
+
+Files = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineTree:
+    """The tree of one tip.
+
+    Attributes:
+        root: id of the tree.
+        files: path and blob id of everything in the folders of days.
+        forgotten: path and blob id of every receipt.
+    """
+
+    root: str
+    files: Files
+    forgotten: Files
+
+
+class LineTrees:
+    """Reads trees of tips.
+
+    Args:
+        repository: where they are.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._folders: OrderedDict[str, Files] = OrderedDict()
+        self._tips: dict[str, LineTree] = {}
+
+    def read(self, tips: Collection[str]) -> Iterator[tuple[str, LineTree | None]]:
+        """Yield each tip with what it holds, None if a part of it is damaged or not here.
+
+        Args:
+            tips: of all lines; what others held before is let go of.
+        """
+        self._tips = {tip: tree for tip, tree in self._tips.items() if tip in tips}
+        for tip in sorted(tips):
+            if tip not in self._tips:
+                with suppress(GitmemError):
+                    self._tips[tip] = self._read(tip)
+            yield tip, self._tips.get(tip)
+
+    def _read(self, tip: str) -> LineTree:
+        root = self._repository.read_commit(tip).tree
+        ledger = read_path(self._repository, root, "ledger")
+        if ledger is None or ledger.mode != TREE_MODE:
+            return LineTree(root, (), ())
+        folders = list(_folders(self._repository.read_tree(ledger.id)))
+        months = [folder for folder in folders if _MONTH.fullmatch(folder.name)]
+        files = tuple(file for month in months for file in self._month(month))
+        forgotten = next((self._receipts(folder.id) for folder in folders if folder.name == "forgotten"), ())
+        return LineTree(root, files, forgotten)
+
+    def _receipts(self, tree_id: str) -> Files:
+        return self._cached(tree_id, lambda: walk_tree(self._repository, tree_id, "forgotten/"))
+
+    def _month(self, month: TreeEntry) -> Iterator[tuple[str, str]]:
+        for day in _folders(self._repository.read_tree(month.id)):
+            for name, blob in self._day(day.id):
+                yield f"ledger/{month.name}/{day.name}/{name}", blob
+
+    def _day(self, tree_id: str) -> Files:
+        return self._cached(tree_id, lambda: ((e.name, e) for e in self._repository.read_tree(tree_id)))
+
+    def _cached(self, tree_id: str, read: Callable[[], Iterable[tuple[str, TreeEntry]]]) -> Files:
+        files = self._folders.get(tree_id)
+        if files is None:
+            files = tuple((name, entry.id) for name, entry in read() if _is_file(entry))
+            self._folders[tree_id] = files
+            if len(self._folders) > _FOLDERS:
+                self._folders.popitem(last=False)
+        return files
+
+
+def _is_file(entry: TreeEntry) -> bool:
+    return entry.mode in (FILE_MODE, EXECUTABLE_MODE)
+
+
+def _folders(entries: Sequence[TreeEntry]) -> Iterator[TreeEntry]:
+    return (entry for entry in entries if entry.mode == TREE_MODE)

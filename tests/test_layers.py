@@ -33,7 +33,7 @@ FLOORS = [
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
-        """pack_maintenance git_state staged_index pending_writes branch_snapshot branch_landing
+        """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot branch_landing
         operator_branch curated note_ids authored_files note_paths notes tree_sight duty watch_state
         writer lines spool_file spool ledger lifecycle history sealing line_position line_merge
         line_recovery disk_copy line_draft turn_line ledger_copy""",

@@ -125,7 +125,7 @@ def test_a_branch_that_cannot_take_it(repo: Path, agent: Agent, state: str) -> N
 
 
 def test_ignore_rules_swallow_no_managed_path(repo: Path, agent: Agent) -> None:
-    """OPEN-GIT-12: a new note is committed whatever somebody's ignore rules say; an editor's litter is not."""
+    """OPEN-GIT-12: a new note is committed whatever ignore rules say; an editor's litter is not."""
     write_files(
         repo, {".git/info/exclude": "*.md\n", "notes/new.md": "new\n", "notes/picture.png": b"\x89PNG\0"}
     )

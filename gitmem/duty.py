@@ -70,6 +70,10 @@ class Duty:
         """Let it be due at a time, or earlier if it is already; after a failure not before its time."""
         self.due_at = min(self.due_at, max(at, self._not_before))
 
+    def put_off(self, at: float) -> None:
+        """Let it be due at a time, though it was due earlier; after a failure not before its time."""
+        self.due_at = max(at, self._not_before)
+
     def run(self) -> None:
         """Do it, if it is due; a failure makes it due again later."""
         if self._clock() < self.due_at:

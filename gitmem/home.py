@@ -288,16 +288,23 @@ class AgentHome:
             )
         )
 
-    def catch_up(self, hints: Hints | None = None, *, seconds: float | None = None) -> CatchUp:
+    def catch_up(
+        self, hints: Hints | None = None, *, seconds: float | None = None, merged: int = 16_384
+    ) -> CatchUp:
         """Bring the search index up to date.
 
         Args:
             hints: where something may have changed; None looks everywhere.
             seconds: after so long the rest is left for another call; None leaves nothing.
+            merged: documents of small parts that one commit may put together.
         """
         from gitmem.indexer import Budget
 
-        return self._parts.indexer.catch_up(hints, Budget(seconds=seconds))
+        return self._parts.indexer.catch_up(hints, Budget(seconds, merged))
+
+    def merge_index(self, most: int) -> CatchUp:
+        """Put small parts of the search index together, up to a number of documents."""
+        return self._parts.indexer.merge(most)
 
     def reindex(self) -> CatchUp:
         """Build the search index anew."""

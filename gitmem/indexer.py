@@ -20,7 +20,15 @@ from gitmem.ledger import Ledger
 from gitmem.manifest import Manifest
 from gitmem.note_ids import NoteIds
 from gitmem.repository import Repository
-from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexWriter, SearchIndex, key_of
+from gitmem.search_index import (
+    IndexChange,
+    IndexDamaged,
+    IndexPart,
+    IndexRefused,
+    IndexWriter,
+    SearchIndex,
+    key_of,
+)
 
 #: Documents of the first commit after a pause: small, so that what is newest is found soon; then it doubles.
 FIRST_BATCH: Final = 256
@@ -128,6 +136,23 @@ class Indexer:
                     return replace(done, indexed=total)
 
         return self._write(build)
+
+    def merge(self, most: int) -> CatchUp:
+        """Put small parts of the index together; commits that had to be quick leave many.
+
+        Args:
+            most: documents that may be merged.
+        """
+
+        def merge(writer: IndexWriter) -> CatchUp:
+            try:
+                writer.commit(IndexChange(writer.snapshot().manifest, merge_limit=most))
+            except IndexDamaged as error:
+                writer.discard()
+                return CatchUp(pending=1, reasons=(f"the index was damaged and is built anew: {error}",))
+            return CatchUp()
+
+        return self._write(merge)
 
     def _write(self, work: Callable[[IndexWriter], CatchUp]) -> CatchUp:
         try:

@@ -22,6 +22,12 @@ from gitmem.tree_sight import TreeSight
 from gitmem.watch_parts import CatchUpReport, Clock, Pace, WatchParts
 from gitmem.watch_state import Phase, WatchState, lasting_reasons, watch_lock_file, write_state
 
+#: Rounds that leave enough small parts to be worth a merge.
+_ROUNDS: Final = 8
+#: Documents that are merged in some tenths of a second, and those that take a second or two.
+_SMALL_MERGE: Final = 2048
+_LARGE_MERGE: Final = 16_384
+
 
 class Vigil:
     """The watching of one home, from its opening until it is stopped or replaced."""
@@ -56,17 +62,21 @@ class Vigil:
         self._stalls = 0
         self._next_catalog = -math.inf
         self._is_catalog_due = False
-        self._spool, self._settle, self._index, self._catalog = (
-            Duty(name, action, pace.patience, clock.monotonic)
-            for name, action in (
-                ("turns in the spool", parts.apply_spool),
-                ("pending writes", parts.settle_pending),
-                ("index", self._catch_up),
-                ("catalog", self._render),
-            )
-        )
+        self._unmerged = 0
+        self._unmerged_since = math.inf
+
+        def duty(name: str, action: Callable[[], object]) -> Duty:
+            return Duty(name, action, pace.patience, clock.monotonic)
+
+        self._spool = duty("turns in the spool", parts.apply_spool)
+        self._settle = duty("pending writes", parts.settle_pending)
+        self._index = duty("index", self._catch_up)
+        self._catalog = duty("catalog", self._render)
+        self._small_merge = duty("small merges", self._merge_small)
+        self._large_merge = duty("large merges", self._merge_large)
         #: In this order: what the first ones write, the later ones see.
         self._duties: Final = (self._spool, self._settle, self._index, self._catalog)
+        self._merges: Final = (self._small_merge, self._large_merge)
 
     def run(self) -> bool:
         """Watch; return whether the home was replaced (else: stopped)."""
@@ -108,6 +118,8 @@ class Vigil:
         if self._now() >= self._reconcile_at:
             self._reconcile()
         self._run_duties()
+        for duty in self._merges:
+            duty.run()
         self._report()
 
     def _run_duties(self) -> None:
@@ -115,7 +127,8 @@ class Vigil:
             duty.run()
 
     def _pause(self) -> float:
-        due_at = min(self._reconcile_at, self._heartbeat_at, *(duty.due_at for duty in self._duties))
+        duties = (*self._duties, *self._merges)
+        due_at = min(self._reconcile_at, self._heartbeat_at, *(duty.due_at for duty in duties))
         return max(due_at - self._now(), 0.0)
 
     # What came
@@ -175,6 +188,8 @@ class Vigil:
         except BaseException:
             self._due |= hints
             raise
+        if report.indexed:
+            self._put_off_merges()
         self._stalls = 0 if report.indexed or not report.pending else self._stalls + 1
         if report.pending:
             self._due |= hints
@@ -219,6 +234,23 @@ class Vigil:
         rounds = self.state.rounds + (not report.reasons)
         self.state = replace(self.state, rounds=rounds, pending=report.pending, quarantined=quarantined)
 
+    def _put_off_merges(self) -> None:
+        """Merge when it is quiet: a merge takes as long as ten rounds, and a turn must not wait for it."""
+        self._unmerged += 1
+        now = self._now()
+        self._unmerged_since = min(self._unmerged_since, now)
+        if self._unmerged >= _ROUNDS:
+            self._small_merge.put_off(now + self._pace.quiet)
+            self._large_merge.put_off(min(now + self._pace.rest, self._unmerged_since + self._pace.unrest))
+
+    def _merge_small(self) -> None:
+        self._parts.merge(_SMALL_MERGE)
+
+    def _merge_large(self) -> None:
+        self._parts.merge(_LARGE_MERGE)
+        self._unmerged, self._unmerged_since = 0, math.inf
+        self._small_merge.put_off(math.inf)
+
     def _render(self) -> None:
         began = self._clock.cpu()
         content = self._parts.render_catalog().encode("utf-8", "replace")
@@ -255,7 +287,9 @@ class Vigil:
             mode="polling" if degraded else "native",
             degraded=degraded,
             alive=self._parts.changes.alive(),
-            failing=tuple(_describe(duty) for duty in self._duties if duty.failures >= NAMED_AFTER),
+            failing=tuple(
+                _describe(duty) for duty in (*self._duties, *self._merges) if duty.failures >= NAMED_AFTER
+            ),
         )
         if self.state == self._written and self._now() < self._heartbeat_at:
             return

@@ -16,6 +16,8 @@ from gitmem.watch_state import WatchState
 #: Seconds after which a long backlog is left for the next round; between two the watcher hears signals,
 #: gives a sign of life and sees to everything else.
 ROUND: Final = 1.0
+#: Documents that a round may merge, in about a tenth of a second; more is merged when it is quiet.
+MERGED: Final = 256
 
 
 def watch_home(
@@ -46,7 +48,8 @@ def open_parts(path: Path) -> WatchParts:
     return WatchParts(
         layout=home.layout,
         changes=WatchdogChanges(home.layout),
-        catch_up=lambda hints: home.catch_up(hints, seconds=ROUND),
+        catch_up=lambda hints: home.catch_up(hints, seconds=ROUND, merged=MERGED),
+        merge=home.merge_index,
         render_catalog=home.catalog,
         settle_pending=home.branch.settle,
         apply_spool=keep_ledger,

@@ -50,6 +50,8 @@ class WatchParts:
         changes: the source of hints, not yet started.
         catch_up: brings the index up to date. It is told where something changed, and may look elsewhere too;
             doing it twice is harmless. It may leave a part for the next call, which comes at once.
+        merge: puts small parts of the index together, up to a number of documents; rounds, which have to be
+            quick, leave many of them.
         render_catalog: returns the text of the notes catalog.
         settle_pending: commits what the operator's branch could not take before.
         apply_spool: brings turns left in the spool by others to the turn line.
@@ -60,6 +62,7 @@ class WatchParts:
     layout: Layout
     changes: Changes
     catch_up: Callable[[Hints], CatchUpReport]
+    merge: Callable[[int], object]
     render_catalog: Callable[[], str]
     settle_pending: Callable[[], object]
     apply_spool: Callable[[], object]
@@ -81,6 +84,9 @@ class Pace:
         recheck: between two looks whether it ended.
         away: how long the home's files may be missing before that counts as a change.
         reopen: how long a home that was removed may take to come back.
+        quiet: without a round, until small parts of the index are merged.
+        rest: the same for large ones.
+        unrest: the most that large ones are put off because there was no rest.
         once: how long `once` waits for what is busy.
         retry: before items that could not be indexed are tried again; doubled each time up to 16-fold.
         patience: after a failure.
@@ -95,6 +101,9 @@ class Pace:
     recheck: float = 0.1
     away: float = 5.0
     reopen: float = 600.0
+    quiet: float = 5.0
+    rest: float = 60.0
+    unrest: float = 600.0
     once: float = 60.0
     retry: float = 60.0
     patience: Patience = field(default_factory=Patience)

@@ -68,6 +68,15 @@ def test_a_failure_is_kept_and_tried_again_later(work: Work) -> None:
     assert (work.calls, work.duty.due_at) == (2, 1.5)
 
 
+def test_a_duty_can_be_put_off(work: Work) -> None:
+    """What waits for a quiet moment waits anew when it is not quiet."""
+    work.duty.ask(5)
+    work.duty.put_off(8)
+    work.now = 7
+    work.duty.run()
+    assert (work.calls, work.duty.due_at) == (0, 8)
+
+
 def test_success_forgets_the_failures(work: Work) -> None:
     """The next overlap starts with a short wait again."""
     work.fault = HomeLocked("held")

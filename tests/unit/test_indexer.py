@@ -240,6 +240,23 @@ def test_hints_spare_the_files(home: SearchHome, monkeypatch: pytest.MonkeyPatch
     assert terms(home, "two") == 1
 
 
+def test_what_quick_commits_left_is_put_together_later(tmp_path: Path) -> None:
+    """A commit that merges nothing is quick; the parts it leaves are merged when nobody waits."""
+    home = SearchHome.on_disk(tmp_path)
+    for number in range(12):
+        home.say(f"turn {number} staging")
+        home.catch_up(budget=Budget(merged=0))
+    assert len(home.snapshot().parts) == 12
+    before = [d.text for d in home.documents()]
+    manifest = home.snapshot().manifest
+    assert home.indexer.merge(2048).reasons == ()
+    assert len(home.snapshot().parts) < 8
+    assert sorted(d.text for d in home.documents()) == sorted(before)
+    assert home.snapshot().manifest == manifest
+    with home.index.writing():
+        assert home.indexer.merge(2048).busy
+
+
 def test_whoever_is_second_does_nothing(home: SearchHome) -> None:
     """An overlap of two that index is no error and loses nothing (OPEN-SEARCH-05)."""
     home.say("staging")

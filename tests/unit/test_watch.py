@@ -49,7 +49,9 @@ class Desk:
         self.cpu = self.look_cost = 0.0
         self.changes = ScriptedChanges(sleep=self.advance)
         self.rounds: list[Hints] = []
+        self.times: list[float] = []
         self.reports: list[Report] = []
+        self.merges: list[tuple[float, int]] = []
         self.fault: Exception | None = None
         self.catalog = "catalog"
         self.rendered = self.settled = self.spooled = self.opened = self.closed = 0
@@ -99,6 +101,7 @@ class Desk:
             layout=layout,
             changes=self.changes,
             catch_up=self.catch_up,
+            merge=lambda most: self.merges.append((self.seconds, most)),
             render_catalog=self.render,
             settle_pending=lambda: self.count("settled"),
             apply_spool=lambda: self.count("spooled"),
@@ -113,6 +116,7 @@ class Desk:
     def catch_up(self, hints: Hints) -> Report:
         """Take a round, or fail."""
         self.rounds.append(hints)
+        self.times.append(self.seconds)
         if self.fault:
             raise self.fault
         return self.reports.pop(0) if self.reports else Report()
@@ -238,6 +242,24 @@ class TestRounds:
         change = (desk.save("notes/b.md"), *desk.pass_time(95), lambda: seen.append(len(desk.rounds)))
         assert desk.run(*change, *desk.pass_time(10)) == [hint("notes/b.md")]
         assert seen == [1]
+
+    def test_the_index_is_merged_when_it_is_quiet(self, desk: Desk) -> None:
+        """A merge takes as long as many rounds, and the next turn must not wait for it."""
+        turns = [step for _ in range(20) for step in (Hints(turns=True), *desk.pass_time(1))]
+        desk.run(*turns, *desk.pass_time(100))
+        assert [most for _, most in desk.merges] == [2048, 16_384]
+        assert [round(at - desk.times[-1]) for at, _ in desk.merges] == [5, 60]
+
+    def test_a_few_rounds_are_not_worth_a_merge(self, desk: Desk) -> None:
+        """An idle home is left alone."""
+        desk.run(Hints(turns=True), *desk.pass_time(200))
+        assert desk.merges == []
+
+    def test_an_agent_that_never_rests_is_merged_too(self, desk: Desk) -> None:
+        """Parts must not become ever more."""
+        turns = [step for _ in range(340) for step in (Hints(turns=True), *desk.pass_time(2))]
+        desk.run(*turns)
+        assert [most for _, most in desk.merges] == [16_384]
 
     def test_the_catalog_is_written_when_it_changed(self, desk: Desk) -> None:
         """A file that did not change is not written, and one that somebody removed comes back."""

@@ -178,7 +178,7 @@ class Spool:
         return [self.folder / name for name in names]
 
     def _names(self) -> list[str]:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             return sorted(os.listdir(self.folder))  # noqa: PTH208 - names are enough, and every turn asks
         return []
 

@@ -62,7 +62,9 @@ def _acquire(descriptor: int, path: Path, wait: float) -> None:
     while not try_lock(descriptor):
         if time.monotonic() >= deadline:
             raise HomeLocked(
-                f"another process holds {path.name} for over {wait:g} s", hint="Try again.", lock=str(path.name)
+                f"another process holds {path.name} for over {wait:g} s",
+                hint="Try again.",
+                lock=str(path.name),
             )
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_WAIT)

@@ -16,7 +16,9 @@ def make_object(kind: ObjectKind, content: bytes) -> GitObject:
 
 def hash_object(kind: ObjectKind, content: bytes) -> str:
     """Return the id that Git gives to `content`."""
-    return hashlib.sha1(b"%s %d\0" % (kind.encode(), len(content)) + content, usedforsecurity=False).hexdigest()
+    return hashlib.sha1(
+        b"%s %d\0" % (kind.encode(), len(content)) + content, usedforsecurity=False
+    ).hexdigest()
 
 
 def make_tree(entries: Iterable[TreeEntry]) -> GitObject:

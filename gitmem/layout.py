@@ -112,10 +112,8 @@ def find_layout(root: Path) -> Layout:
     root = root.resolve()
     git_dir = _git_dir(root)
     common = git_dir / "commondir"
-    if common.is_file():
-        common_dir = (git_dir / common.read_text("utf-8").rstrip("\n")).resolve()
-    else:
-        common_dir = git_dir
+    shared = common.read_text("utf-8").rstrip("\n") if common.is_file() else "."
+    common_dir = (git_dir / shared).resolve()
     if not (common_dir / "objects").is_dir():
         raise NotAHome(f"not a Git repository: {root}", hint="Run `gitmem init` there.")
     return Layout(root, git_dir, common_dir)

@@ -1,4 +1,4 @@
-"""Keeps the whole copy of the ledger on disk equal to the turn lines, looking closely only at what changed."""
+"""Keeps the copy of the ledger on disk equal to the turn lines, looking closely only at what changed."""
 
 from __future__ import annotations
 

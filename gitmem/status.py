@@ -55,9 +55,7 @@ class Status:
         return max((finding.exit_code for finding in self.findings), default=0)
 
 
-def turn_facts(
-    repository: Repository, ledger: Ledger, own_ref: str | None, spool: Path
-) -> dict[str, Any]:
+def turn_facts(repository: Repository, ledger: Ledger, own_ref: str | None, spool: Path) -> dict[str, Any]:
     """Return where the turn lines stand and what waits in the spool."""
     names = [path.name for path in spool.iterdir()] if spool.is_dir() else []
     waiting = [name for name in names if name.endswith(".turn")]

@@ -72,7 +72,8 @@ def parse_when(text: str, now: float) -> float:
         return parse_timestamp(text)
     except InvalidRecord as error:
         raise UsageError(
-            f"not a time: {text!r}", hint="Use 2026-11-30, 2026-11-30T09:15Z, '2 days ago', yesterday, 'last monday'."
+            f"not a time: {text!r}",
+            hint="Use 2026-11-30, 2026-11-30T09:15Z, '2 days ago', yesterday, 'last monday'.",
         ) from error
 
 

@@ -33,14 +33,15 @@ FLOORS = [
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
-        """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot branch_landing
-        operator_branch curated note_ids authored_files note_paths notes tree_sight duty watch_state
-        writer lines spool_file spool ledger lifecycle history sealing line_position line_merge
-        line_recovery disk_copy line_draft turn_line ledger_copy""",
+        """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
+        branch_landing operator_branch curated note_ids authored_files note_paths notes tree_sight
+        duty watch_state writer lines spool_file spool ledger lifecycle history sealing
+        line_position line_merge line_recovery disk_copy line_draft turn_line ledger_copy""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/
-        machine_settings memory_records authoring status_report sample_home shown""",
+        machine_settings memory_records authoring status_report sample_home shown file_writes
+        home_parts""",
         # 6 doors
         "watch_parts vigil watch home demo watch_home cli/ __main__",
     )

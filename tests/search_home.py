@@ -16,7 +16,7 @@ from gitmem.forgotten import Receipts, close_segment
 from gitmem.index_backlog import documents_of
 from gitmem.indexer import ALL, Budget, CatchUp, Indexer
 from gitmem.layout import Layout
-from gitmem.ledger import Ledger, Segment
+from gitmem.ledger import Ledger, Segment, spooled_records
 from gitmem.ledger_format import NO_PREV, Line, decode, parse_segment_path, split_segment
 from gitmem.long_text import join_long, split_long
 from gitmem.memory_get import MemoryReader
@@ -99,6 +99,8 @@ class BentLedger:
         return self.spool
 
     def _records(self) -> Iterator[Record]:
+        for turn in self.spool:
+            yield from spooled_records(turn)
         for segment in sorted(self.segments().values(), key=lambda s: -s.number):
             for line in reversed(split_segment(self.read_segment(segment))):
                 if isinstance(line, Line):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fixtures import CounterClock, make_repo
+from fixtures import CounterClock, git, make_repo, run_git
 from gitmem.backends.dulwich_repository import DulwichRepository, open_repository
 from gitmem.layout import Layout, find_layout
 from gitmem.ledger import Ledger
-from gitmem.ledger_format import NO_PREV, BadLine, Line, decode, split_segment
-from gitmem.records import Record
+from gitmem.ledger_format import NO_PREV, BadLine, Line, decode, next_clock, seal, split_segment
+from gitmem.records import Record, parse_event
 from gitmem.spool import Spool
 from gitmem.turn import TurnRecorder
 from gitmem.turn_line import TurnLine
@@ -59,12 +59,17 @@ class Desk:
         return turn.id
 
     def texts(self) -> list[str]:
-        """Return the text of every message of the ledger and of the spool, in reading order."""
+        """Return the text of every message of the turn lines, in reading order."""
         return [str(r.body["text"]) for r in self.records() if r.kind == "message"]
 
     def records(self) -> Iterator[Record]:
         """Yield every record of the turn lines in reading order."""
         yield from map(decode, reversed(list(self.ledger.lines_newest_first())))
+
+    def settle(self) -> None:
+        """Do what closing a home does."""
+        self.line.settle()
+        self.ledger.lines.remember()
 
     def own_ref(self) -> str:
         """Return the full name of the turn line."""
@@ -73,9 +78,64 @@ class Desk:
         return state.ref
 
 
+def put_on_line(
+    root: Path,
+    ref: str,
+    files: Mapping[str, bytes | None],
+    *,
+    home_id: str = HOME_ID,
+    message: str | None = None,
+) -> str:
+    """Commit files on a turn line with plain git, as a writer of another kind would; return the commit id.
+
+    Args:
+        root: the repository.
+        ref: full name; made if it is not there.
+        files: contents by path; None removes one.
+        home_id: named by the line's root commit.
+        message: of the commit; by default one with the trailers of a turn that tells no chain.
+    """
+    tip = run_git("rev-parse", "-q", "--verify", ref, cwd=root).stdout.decode().strip()
+    environment = {
+        "GIT_INDEX_FILE": str(root / ".git" / "test-index"),
+        "GIT_COMMITTER_DATE": "@1772442000 +0000",
+    }
+    git("read-tree", *([tip] if tip else ["--empty"]), cwd=root, env=environment)
+    for path, content in files.items():
+        if content is None:
+            git("update-index", "--force-remove", path, cwd=root, env=environment)
+        else:
+            blob = git("hash-object", "-w", "--stdin", cwd=root, stdin=content)
+            entry = f"100644,{blob},{path}"
+            git("update-index", "--add", "--cacheinfo", entry, cwd=root, env=environment)
+    tree = git("write-tree", cwd=root, env=environment)
+    trailer = "" if tip else f"Gitmem-Home: {home_id}\n"
+    text = message or f"turn 1: 1 message\n\nGitmem-Kind: turn\n{trailer}"
+    parents = ["-p", tip] if tip else []
+    commit = git("commit-tree", tree, *parents, cwd=root, stdin=text, env=environment)
+    git("update-ref", ref, commit, cwd=root)
+    return commit
+
+
+def lines_of(
+    texts: Sequence[str], *, writer: str = "w0000000a", clock: float = 1_772_442_000.0
+) -> list[Line]:
+    """Return sealed lines of one turn, each a message, from seq 1 on."""
+    lines: list[Line] = []
+    highest = ""
+    for number, text in enumerate(texts, 1):
+        highest = next_clock(int(clock * 1000), highest)
+        event = parse_event({"kind": "message", "role": "user", "text": text}, now=clock)
+        prev = lines[-1].envelope_hash if lines else NO_PREV
+        turn, salt = "turn_00000000000000a", f"{number:032x}"
+        lines.append(seal(event, turn=turn, writer=writer, seq=number, clock=highest, prev=prev, salt=salt))
+    return lines
+
+
 def make_desk(path: Path, **arguments: object) -> Desk:
-    """Make a repository at `path` and sit down at it."""
-    make_repo(path)
+    """Make a repository at `path`, with the ledger's copy ignored as in every home, and sit down at it."""
+    with (make_repo(path) / ".git" / "info" / "exclude").open("a") as exclude:
+        exclude.write("/ledger/\n")
     return Desk(path, **arguments)  # type: ignore[arg-type]
 
 

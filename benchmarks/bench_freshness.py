@@ -76,6 +76,12 @@ def fill(path: Path, records: int) -> None:
         home.catch_up()
 
 
+def unique_word(number: int, *, tail: bool) -> str:
+    """Return a word of letters alone: digits would be found by themselves, and so in other turns."""
+    letters = "".join(chr(ord("a") + int(digit)) for digit in f"{number:05d}")
+    return f"{'zqt' if tail else 'zqw'}{letters}q"
+
+
 def measure(path: Path, count: int, *, tail: bool) -> list[float]:
     """Return the seconds from each receipt to its first hit."""
     words: multiprocessing.Queue[str] = multiprocessing.Queue()
@@ -86,7 +92,7 @@ def measure(path: Path, count: int, *, tail: bool) -> list[float]:
     found = []
     with AgentHome.open(path) as home:
         for number in range(count):
-            word = f"zq{'tail' if tail else 'watch'}{number}x"
+            word = unique_word(number, tail=tail)
             words.put(word)
             with home.turn(session="s1") as turn:
                 turn.message("user", f"The word of this turn is {word}.")

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,9 +38,10 @@ _RUN_CLASS: Final = (
 # Letters and digits; the blocks of Indic scripts whole, because their vowel signs are no letters to `\w`.
 _WORD: Final = f"(?:[^\\W_{_RUN_CLASS}]|[\u0900-\u0963\u0966-\u0dff])+"
 _JOINT: Final = r"(?:_+|::|:/{2,3}|[-./:@\\&+#='’])"
-_CHUNK: Final = re.compile(rf"[{_RUN_CLASS}]+|{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|\#)?")
+_CHUNK: Final = rf"[{_RUN_CLASS}]+|{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|\#)?"
 _ASCII_CHUNK: Final = re.compile(rf"[A-Za-z0-9]+(?:{_JOINT}[A-Za-z0-9]+)*(?:\+\+|\#)?")
-_RUN_CHAR: Final = re.compile(f"[{_RUN_CLASS}]")
+#: No character of `_RUN_CLASS` comes before this one.
+_FIRST_RUN_CHAR: Final = "\u0e00"
 
 _OUTER: Final = re.compile(r"[:/@\\&+#=]+")
 _INNER: Final = re.compile(r"[-_'’]+")
@@ -51,7 +52,7 @@ _NEGATED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _WORD_OF_LETTERS: Final = re.compile(r"[a-z]+")
 
 # Accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic, and marks that only shape text.
-_MARKS: Final = re.compile(
+_MARKS: Final = (
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff"
     "\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u034f\u0640\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff]+"
 )
@@ -60,7 +61,7 @@ _LETTERS: Final[Mapping[str, str]] = {
     "Ħ": "H", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ŋ": "n", "Ŋ": "N",
     "ŧ": "t", "Ŧ": "T", "\u200b": " ",
 }  # fmt: skip
-_LETTER: Final = re.compile(f"[{''.join(_LETTERS)}]")
+_LETTER: Final = f"[{''.join(_LETTERS)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def count_terms(text: str) -> Analysis:
     counts: dict[str, int] = {}
     length = 0
     for chunk in _chunks(fold(text)):
-        if _RUN_CHAR.match(chunk):
+        if is_spaceless(chunk):
             terms: Any = _run_terms(chunk)
             length += len(chunk)
         else:
@@ -129,7 +130,7 @@ def analyze_query(text: str, *, keep_all: bool = False) -> list[QueryUnit]:
     chunks = list(dict.fromkeys(_chunks(fold(text[:MAX_QUERY_CHARS]))))
     units = [] if keep_all else [unit for chunk in chunks for unit in _content_units(chunk)]
     if not units:
-        units = [_run_unit(c) if _RUN_CHAR.match(c) else _chunk_unit(c) for c in chunks]
+        units = [_run_unit(c) if is_spaceless(c) else _chunk_unit(c) for c in chunks]
     return units[:MAX_QUERY_UNITS]
 
 
@@ -137,17 +138,23 @@ def fold(text: str) -> str:
     """Return `text` with compatibility forms and accents folded; case is kept."""
     if text.isascii():
         return text
-    text = _MARKS.sub("", unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text)))
-    return unicodedata.normalize("NFC", _LETTER.sub(lambda found: _LETTERS[found[0]], text))
+    text = _compiled(_MARKS).sub("", unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text)))
+    return unicodedata.normalize("NFC", _compiled(_LETTER).sub(lambda found: _LETTERS[found[0]], text))
 
 
 def is_spaceless(text: str) -> bool:
     """Say whether `text` begins with a character of a script that is written without spaces."""
-    return bool(_RUN_CHAR.match(text))
+    return text[:1] >= _FIRST_RUN_CHAR and bool(_compiled(f"[{_RUN_CLASS}]").match(text))
 
 
 def _chunks(text: str) -> list[str]:
-    return (_ASCII_CHUNK if text.isascii() else _CHUNK).findall(text)
+    return (_ASCII_CHUNK if text.isascii() else _compiled(_CHUNK)).findall(text)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern that takes milliseconds to compile, for texts that need it."""
+    return re.compile(pattern)
 
 
 def _run_terms(run: str) -> Iterator[str]:
@@ -211,7 +218,7 @@ def _term(word: str) -> str:
 
 
 def _content_units(chunk: str) -> Iterator[QueryUnit]:
-    if _RUN_CHAR.match(chunk):
+    if is_spaceless(chunk):
         for part in _word_lists().run_breaks.split(chunk):
             if part:
                 yield _run_unit(part)

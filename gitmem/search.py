@@ -47,7 +47,7 @@ from gitmem.unindexed import NOTHING, Unindexed, read_unindexed
 __all__ = ["Hit", "IndexStatus", "Search", "SearchReply"]
 
 #: Of the best hits so many are looked at for the question's exact words.
-_LOOKED_AT: Final = 100
+_LOOKED_AT: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class Search:
         units = _units_of(request, view.parts)
         ranking = rank(view.parts, units)
         candidates, hidden = find_candidates(request, view.parts, ranking.scores)
-        places = self._places(request, view, candidates)
+        places = self._places(request, view, candidates, ranking)
         if request.after is not None:
             places = (found for found in places if found[0] > request.after)
         page = list(islice(places, request.limit + 1))
@@ -218,13 +218,14 @@ class Search:
         )
 
     def _places(
-        self, request: SearchRequest, view: _View, candidates: list[Candidate]
+        self, request: SearchRequest, view: _View, candidates: list[Candidate], ranking: Ranking
     ) -> Iterator[tuple[Place, Document, float]]:
         """Yield the hits in order, each with its place: what is live, the latest, and not shown before."""
-        ordered = in_order(candidates, lambda c: view.parts[c.part].document(c.number))
+        ordered = in_order(candidates, lambda c: view.parts[c[2]].document(c[3]))
         best = list(islice(ordered, _LOOKED_AT))
         words = exact_words(request.query) if request.sort == "relevance" and not request.advanced else ()
-        top = max((candidate.score for candidate, _ in best), default=0.0)
+        scores = ranking.scores
+        top = max((scores[c[2]].get(c[3], 0.0) for c, _ in best), default=0.0)
         exact = {
             index for index, (_, document) in enumerate(best)
             if words and holds_all(f"{document.title}\n{document.keywords}\n{document.text}", words)
@@ -237,9 +238,9 @@ class Search:
             for candidate, document in pairs:
                 if document.source_ref in shown or not latest.is_latest(document):
                     continue
-                if self._is_live(view, candidate.part, document):
+                if self._is_live(view, candidate[2], document):
                     shown[document.source_ref] = document
-                    score = candidate.score + bonus
+                    score = scores[candidate[2]].get(candidate[3], 0.0) + bonus
                     yield _place_of(request, score, candidate, document), document, score
 
     def _is_live(self, view: _View, place: int, document: Document) -> bool:
@@ -280,7 +281,7 @@ def _units_of(request: SearchRequest, parts: Sequence[IndexPart]) -> list[QueryU
 
 
 def _place_of(request: SearchRequest, score: float, candidate: Candidate, document: Document) -> Place:
-    first, second = candidate.order
+    first, second = candidate[:2]
     if request.sort == "relevance":
         first = -score
     return float(first), float(second), document.source_ref

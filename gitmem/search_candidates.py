@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from gitmem.advanced_query import Logic, Operand, evaluate
@@ -19,20 +18,9 @@ _PHRASE_LOOKS: Final = 5000
 MOST_PREFIXED: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A document that may become a hit.
-
-    Attributes:
-        order: smaller comes first; candidates of equal order are put in order by their refs.
-        time: milliseconds since 1970.
-    """
-
-    order: tuple[float, float]
-    part: int
-    number: int
-    score: float
-    time: int
+#: A document that may become a hit: two numbers that decide its place (smaller comes first; of equal ones the
+#: refs decide), the place of its part, and its number there. A plain tuple: there are as many as matches.
+Candidate = tuple[float, float, int, int]
 
 
 def find_candidates(
@@ -45,23 +33,21 @@ def find_candidates(
         parts: where documents are.
         scores: of each part, the score of each document that has a word of the question.
     """
-    matching = _advanced_matches(request.query, parts) if request.advanced else None
+    matching = _advanced_matches(request.query, parts) if request.advanced else scores
     found: list[Candidate] = []
     hidden = 0
-    for place, (part, own) in enumerate(zip(parts, scores, strict=True)):
-        numbers = own if matching is None else matching[place]
-        allowed = _filter_of(request, part)
-        in_workspace = _workspace_filter(request, part)
+    for place, (part, own, matched) in enumerate(zip(parts, scores, matching, strict=True)):
+        allowed = _narrow(request, part, matched)
+        numbers = _in_workspace(request, part, allowed)
+        hidden += len(allowed) - len(numbers)
         times = part.column("time")
-        for number in numbers:
-            if not allowed(number):
-                continue
-            if not in_workspace(number):
-                hidden += 1
-                continue
-            score = own.get(number, 0.0)
-            time = times[number]
-            found.append(Candidate(_order(request, score, time), place, number, score, time))
+        if request.sort == "newest":
+            found += [(-times[n], 0.0, place, n) for n in numbers]
+        elif request.sort == "oldest":
+            found += [(times[n], 0.0, place, n) for n in numbers]
+        else:
+            score_of = own.get
+            found += [(-score_of(n, 0.0), -times[n], place, n) for n in numbers]
     return found, hidden
 
 
@@ -69,56 +55,40 @@ def in_order(
     candidates: list[Candidate], document_of: Callable[[Candidate], Document]
 ) -> Iterator[tuple[Candidate, Document]]:
     """Yield candidates best first, each with its document, read when it is its turn."""
-    heap = [(c.order, index) for index, c in enumerate(candidates)]
-    heapq.heapify(heap)
-    while heap:
-        order, index = heapq.heappop(heap)
-        group = [candidates[index]]
-        while heap and heap[0][0] == order:
-            group.append(candidates[heapq.heappop(heap)[1]])
+    heapq.heapify(candidates)
+    while candidates:
+        group = [heapq.heappop(candidates)]
+        while candidates and candidates[0][:2] == group[0][:2]:
+            group.append(heapq.heappop(candidates))
         pairs = [(candidate, document_of(candidate)) for candidate in group]
         if len(pairs) > 1:
-            pairs.sort(key=lambda pair: (pair[1].source_ref, pair[1].line or 0, pair[0].part, pair[0].number))
+            pairs.sort(key=lambda pair: (pair[1].source_ref, pair[1].line or 0, pair[0]))
         yield from pairs
 
 
-def _order(request: SearchRequest, score: float, time: int) -> tuple[float, float]:
-    if request.sort == "newest":
-        return (-time, 0.0)
-    if request.sort == "oldest":
-        return (time, 0.0)
-    return (-score, -time)
-
-
-def _filter_of(request: SearchRequest, part: IndexPart) -> Callable[[int], bool]:
-    """Return what says whether a document is one of those that were asked for."""
-    wanted: list[tuple[Sequence[int], frozenset[int]]] = []
-    if request.kinds:
-        wanted.append((part.column("kind"), frozenset(map(key_of, request.kinds))))
-    if request.session is not None:
-        wanted.append((part.column("session"), frozenset([key_of(request.session)])))
-    if request.work_item is not None:
-        wanted.append((part.column("work_item"), frozenset([key_of(request.work_item)])))
+def _narrow(request: SearchRequest, part: IndexPart, numbers: Collection[int]) -> Collection[int]:
+    """Return those of some documents that were asked for."""
+    wanted: list[tuple[str, Iterable[str]]] = [("kind", request.kinds)] if request.kinds else []
+    wanted += [("session", [request.session])] if request.session is not None else []
+    wanted += [("work_item", [request.work_item])] if request.work_item is not None else []
+    for name, texts in wanted:
+        column, keys = part.column(name), frozenset(map(key_of, texts))
+        numbers = [n for n in numbers if column[n] in keys]
     times = part.column("time")
-    since = None if request.since is None else request.since * 1000
-    until = None if request.until is None else request.until * 1000
-
-    def allowed(number: int) -> bool:
-        return (
-            all(column[number] in keys for column, keys in wanted)
-            and (since is None or times[number] >= since)
-            and (until is None or times[number] <= until)
-        )
-
-    return allowed
+    if request.since is not None:
+        since = request.since * 1000
+        numbers = [n for n in numbers if times[n] >= since]
+    if request.until is not None:
+        until = request.until * 1000
+        numbers = [n for n in numbers if times[n] <= until]
+    return numbers
 
 
-def _workspace_filter(request: SearchRequest, part: IndexPart) -> Callable[[int], bool]:
+def _in_workspace(request: SearchRequest, part: IndexPart, numbers: Collection[int]) -> Collection[int]:
     if request.workspace is None:
-        return lambda _: True
-    keys = frozenset([0, key_of(request.workspace)])
-    column = part.column("workspace")
-    return lambda number: column[number] in keys
+        return numbers
+    column, keys = part.column("workspace"), (0, key_of(request.workspace))
+    return [n for n in numbers if column[n] in keys]
 
 
 Matches = list[frozenset[int]]

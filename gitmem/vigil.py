@@ -54,6 +54,7 @@ class Vigil:
         self.state = WatchState(os.getpid(), started, clock.wall())
         self._written: WatchState | None = None
         self._complaints: list[str] = []
+        self._is_listening = False
         self._due = Hints()
         self._held_since: float | None = None
         self._away_since: float | None = None
@@ -80,6 +81,7 @@ class Vigil:
 
     def run(self) -> bool:
         """Watch; return whether the home was replaced (else: stopped)."""
+        self._is_listening = True
         self._doubt("start")
         self._report()
         while not self._stopping():
@@ -286,7 +288,7 @@ class Vigil:
             phase=phase or self._phase(),
             mode="polling" if degraded else "native",
             degraded=degraded,
-            alive=self._parts.changes.alive(),
+            alive=self._parts.changes.alive() or not self._is_listening,
             failing=tuple(
                 _describe(duty) for duty in (*self._duties, *self._merges) if duty.failures >= NAMED_AFTER
             ),

@@ -63,11 +63,17 @@ class WatchState:
     failing: tuple[Mapping[str, Any], ...] = ()
 
 
-def format_state(state: WatchState) -> bytes:
-    """Return the content of the watch file."""
-    row = {"format": FORMAT, **asdict(state)}
+def state_row(state: WatchState) -> dict[str, Any]:
+    """Return a state as JSON has it; times are RFC 3339."""
+    row = asdict(state)
     for name in _TIMES:
         row[name] = None if row[name] is None else format_time(row[name])
+    return {**row, "failing": list(state.failing)}
+
+
+def format_state(state: WatchState) -> bytes:
+    """Return the content of the watch file."""
+    row = {"format": FORMAT, **state_row(state)}
     return json.dumps(row, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -98,10 +104,7 @@ def watch_facts(layout: Layout, now: float) -> dict[str, Any]:
     facts: dict[str, Any] = {"running": running, "reasons": _reasons(running, state, now)}
     if state is None:
         return facts
-    row = asdict(state)
-    for name in _TIMES:
-        row[name] = None if row[name] is None else format_time(row[name])
-    row["failing"] = list(row["failing"])
+    row = state_row(state)
     if not running:
         row |= {"phase": "stopped", "alive": False}
     return {**facts, **row}

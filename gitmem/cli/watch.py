@@ -22,13 +22,14 @@ def command(*, once: bool) -> None:
     cleanly.
     """
     from gitmem.watch_home import watch_home
+    from gitmem.watch_state import state_row
 
     settings = current()
     path = settings.home_path()
     if not once:
         settings.note(f"watching {path}; Ctrl-C stops it")
     state = watch_home(path, once=once, tell=settings.note)
-    settings.reply({"watch": state}, lambda: "" if settings.quiet else describe(state))
+    settings.reply({"watch": state_row(state)}, lambda: "" if settings.quiet else describe(state))
 
 
 def describe(state: WatchState) -> str:

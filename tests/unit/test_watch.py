@@ -553,7 +553,7 @@ class TestOnce:
         assert len(desk.rounds) == 3
         assert (desk.rendered, desk.settled, desk.spooled) == (1, 1, 1)
         assert (desk.changes.starts, desk.closed) == (0, 1)
-        assert (state.phase, state.rounds) == ("stopped", 3)
+        assert (state.phase, state.rounds, state.alive, desk.told) == ("stopped", 3, True, [])
         assert watch_facts(desk.layout, desk.wall())["reconciled"]
 
     def test_it_waits_for_what_is_busy_and_then_says_so(self, desk: Desk) -> None:

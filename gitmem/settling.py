@@ -217,7 +217,8 @@ class _Planner:
         copies: dict[str, bytes] = {}
         for change in write.changes:
             seen = self._seen[change.path]
-            if self._standing[change.path] == "ours" and change.base != seen:
+            # A base that was the branch's own text is none: there Git had taken an earlier write back.
+            if self._standing[change.path] == "ours" and change.base not in (seen, change.head):
                 done = merge_path(change.path, seen, self._now[change.path], change.base)
                 edits[change.path] = done.live
                 copies.update(done.copies)

@@ -30,10 +30,26 @@ class LedgerTree:
         tree = self._folder(folder)
         return tree.get(name) if tree else None
 
-    def names(self, folder: str) -> list[TreeEntry]:
-        """Return the entries of a folder in Git's order; none if it is not there."""
+    def has_folder(self, path: str) -> bool:
+        """Say whether there is a folder at `path`, also one that was made and not written yet."""
+        return self._folder(path) is not None
+
+    def walk(self, folder: str) -> Iterator[tuple[str, str]]:
+        """Yield path and blob id of every file below a folder, as edited."""
         tree = self._folder(folder)
-        return tree.entries() if tree else []
+        if tree is None:
+            return
+        made = {path for path in self._folders if path.rpartition("/")[0] == folder and path}
+        for entry in tree.entries():
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if path in made:
+                continue
+            if entry.mode == TREE_MODE:
+                yield from ((found, e.id) for found, e in walk_tree(self._objects, entry.id, path + "/"))
+            else:
+                yield path, entry.id
+        for path in sorted(made):
+            yield from self.walk(path)
 
     def put(self, path: str, blob_id: str) -> None:
         """Set a file."""

@@ -18,7 +18,7 @@ from gitmem.git_objects import make_object
 from gitmem.ledger_format import Line, parse_blob_path, parse_segment_path, split_segment, union_segments
 from gitmem.ledger_tree import brought_by
 from gitmem.line_position import LinePosition
-from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, TREE_MODE, GitObject, Repository, walk_tree
+from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, GitObject, Repository, walk_tree
 
 _CLOCK = re.compile(rb'"clock":"([0-9a-f]{16})"')
 
@@ -155,7 +155,7 @@ class _Union:
         if not receipts.records:
             return
         everything = any(is_receipt_path(path) for path in changed)
-        paths = self._walk("ledger") if everything else list(changed)
+        paths = [path for path, _ in self._position.tree.walk("ledger")] if everything else list(changed)
         for path in paths:
             if receipts.is_forgotten_path(path):
                 self._position.tree.drop(path)
@@ -167,14 +167,8 @@ class _Union:
                     self._put(path, self._make(closed))
 
     def _receipts(self) -> Receipts:
-        return read_receipts({path: self._content_at(path) for path in self._walk("ledger/forgotten")})
-
-    def _walk(self, folder: str) -> list[str]:
-        found = []
-        for entry in self._position.tree.names(folder):
-            path = f"{folder}/{entry.name}"
-            found += self._walk(path) if entry.mode == TREE_MODE else [path]
-        return found
+        found = self._position.tree.walk("ledger/forgotten")
+        return read_receipts({path: self._read(blob) for path, blob in found})
 
     def _put(self, path: str, blob: str) -> None:
         self._position.tree.put(path, blob)

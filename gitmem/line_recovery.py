@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from gitmem.errors import CorruptionError, GitmemError
 from gitmem.git_lock import git_lock
@@ -56,11 +55,7 @@ def own_tip(repository: Repository, layout: Layout, state: WriterState, agent: s
 def restore(repository: Repository, layout: Layout, state: WriterState, agent: str) -> OwnTip:
     """Put the ref on the newest turn that can be read; turns after it come again from the spool."""
     tip = _newest_readable(repository, layout, state)
-    try:
-        now = repository.read_ref(state.ref)
-    except CorruptionError:
-        _drop_broken(layout.common_dir / state.ref)
-        now = repository.read_ref(state.ref)
+    now = _drop_broken(repository, layout, state, agent)
     if now != tip:
         new = tip or ABSENT
         repository.move_ref(state.ref, old=now or ABSENT, new=new, message="recovered", who=agent)
@@ -132,9 +127,25 @@ def _logged(layout: Layout, state: WriterState) -> Iterator[str]:
         return
 
 
-def _drop_broken(path: Path) -> None:
+def _drop_broken(repository: Repository, layout: Layout, state: WriterState, agent: str) -> str | None:
+    """Remove what cannot be read, before the reflog names it; return what the ref is then."""
+    path = layout.common_dir / state.ref
     with git_lock(path):
-        path.unlink(missing_ok=True)
+        try:
+            is_broken = _is_missing(repository, repository.read_ref(state.ref))
+        except CorruptionError:
+            is_broken = True
+        if is_broken:
+            path.unlink(missing_ok=True)
+    now = repository.read_ref(state.ref)
+    if now is not None and _is_missing(repository, now):  # a packed one
+        repository.move_ref(state.ref, old=now, new=ABSENT, message="unreadable", who=agent)
+        return None
+    return now
+
+
+def _is_missing(repository: Repository, commit: str | None) -> bool:
+    return commit is not None and not repository.contains(commit)
 
 
 def _is_ancestor(repository: Repository, ancestor: str, commit: str) -> bool:

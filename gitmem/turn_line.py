@@ -159,16 +159,21 @@ class TurnLine:
             try:
                 reason = self._commit_waiting(committed)
                 break
-            except (HeadMoved, HomeLocked):
+            except (HeadMoved, HomeLocked) as error:
                 self._let_go()
-                state = read_writer(self._layout.writer_file)
-                # Under the home's lock nobody else of gitmem moves this ref: such a lock is a dead process's.
-                if state is not None:
-                    remove_stale(self._layout.common_dir / state.ref)
-                if attempt == _ATTEMPTS:
+                moved = isinstance(error, HeadMoved) or self._remove_stale_lock()
+                if attempt == _ATTEMPTS or not moved:
                     raise
         warnings, self._warnings = self._warnings, []
         return SpoolRun(committed, reason, warnings)
+
+    def _remove_stale_lock(self) -> bool:
+        """Remove the lock that a killed process left on the own line; say whether there was one.
+
+        Under the home's lock nobody else of gitmem moves that ref.
+        """
+        writer = self.writer()
+        return writer is not None and remove_stale(self._layout.common_dir / writer.ref)
 
     def _commit_waiting(self, committed: dict[str, CommittedTurn]) -> str | None:
         """Commit what waits, batch by batch; return why it was left alone, if it was."""
@@ -198,7 +203,7 @@ class TurnLine:
             state = mint_writer()
             write_writer(self._layout.writer_file, state)
         self._state = state
-        remove_stale(self._layout.common_dir / state.ref)
+        self._remove_stale_lock()
         self._position = self._read_position(own_tip(self._repository, self._layout, state, self._agent))
         return self._position, True
 
@@ -286,7 +291,7 @@ class TurnLine:
 
     def _receipts(self, position: LinePosition) -> Receipts:
         """Return what is forgotten; the tree holds the receipts of all lines once it holds the lines."""
-        if position.tip is not None and position.tree.get("ledger/forgotten") is None:
+        if position.tip is not None and not position.tree.has_folder("ledger/forgotten"):
             return Receipts()
         return self._ledger.receipts()
 

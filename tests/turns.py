@@ -60,7 +60,7 @@ class Desk:
 
     def texts(self) -> list[str]:
         """Return the text of every message of the turn lines, in reading order."""
-        return [str(r.body["text"]) for r in self.records() if r.kind == "message"]
+        return [str(r.body["text"]) for r in self.records() if r.kind == "message" and not r.redacted]
 
     def records(self) -> Iterator[Record]:
         """Yield every record of the turn lines in reading order."""
@@ -154,3 +154,19 @@ def check_chains(ledger: Ledger) -> dict[str, int]:
             assert line.clock > clock
             prev, clock = line.envelope_hash, line.clock
     return {writer: len(found) for writer, found in lines.items()}
+
+
+def again(desk: Desk) -> Desk:
+    """Return the same home opened by another process."""
+    return Desk(desk.layout.root, desk.recorder.now)
+
+
+def ref_file(desk: Desk) -> Path:
+    """Return the loose ref of the own line."""
+    return desk.layout.common_dir / desk.own_ref()
+
+
+def history(desk: Desk) -> list[str]:
+    """Return the subjects of the line's commits along first parents, oldest first."""
+    log = ["log", "--first-parent", "--reverse", "--format=%s", desk.own_ref()]
+    return git(*log, cwd=desk.layout.root).split("\n")

@@ -179,7 +179,8 @@ class Vigil:
         if not hints:
             return
         self._due = Hints() if hints.doubt else Hints(self._due.paths - hints.paths, doubt=self._due.doubt)
-        self._report("reconciling" if hints.doubt else None)
+        if hints.doubt or hints.paths:  # a round of turns is over before anybody has read this
+            self._report("reconciling" if hints.doubt else "catching_up")
         if self._is_catalog_due and (hints.doubt or hints.paths):
             self._is_catalog_due = False
             self._catalog.ask(self._next_catalog)

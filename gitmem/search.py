@@ -252,7 +252,7 @@ class Search:
         is_stale = document.origin in view.backlog.stale
         if document.record is not None:
             return not is_stale or self._is_in_ledger(view, document)
-        if is_stale and document.path in view.unindexed.files:
+        if is_stale and (document.path in view.unindexed.files or document.path in view.backlog.gone_files):
             return False
         if is_stale or (document.kind == "note" and view.notes_moved):
             return self._reader.resolves(document.source_ref)

@@ -33,7 +33,9 @@ def test_version_is_printed() -> None:
     assert gitmem_process("--version").out == f"gitmem {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [["notacommand", "x"], ["search"], ["get", "--nope"], ["turn", "nope"], []])
+@pytest.mark.parametrize(
+    "arguments", [["notacommand", "x"], ["search"], ["get", "--nope"], ["turn", "nope"], []]
+)
 def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
     """A wrong call says how to call it right and changes nothing."""
     ran = gitmem(*arguments)

@@ -172,9 +172,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             gitmem = measure_gitmem(Path(folder), texts, asked)
             fts5 = measure_fts5(Path(folder), texts, asked)
-        print(
-            f"\n{count:,} records of {sum(map(len, texts)) / count:.0f} characters; median / 95th percentile\n"
-        )
+        length = sum(map(len, texts)) / count
+        print(f"\n{count:,} records of {length:.0f} characters; median / 95th percentile\n")
         print("| | gitmem | SQLite FTS5 |\n|---|---|---|")
         for name, value in gitmem.items():
             print(f"| {name} | {value} | {fts5.get(name, '–')} |")

@@ -17,8 +17,8 @@ from gitmem.watched import is_litter
 #: Inode, size, mtime, ctime (nanoseconds); of a folder inode and mode.
 FileStat = tuple[int, ...]
 
-#: A file that changed less than this before it was seen may change again without a difference in its stat, for
-#: file systems date by a clock that ticks every few milliseconds.
+#: A file that changed less than this before it was seen may change again without a difference in its stat,
+#: for file systems date by a clock that ticks every few milliseconds.
 _YOUNG: Final = 50_000_000
 #: The same where they date by whole seconds, or two.
 _YOUNG_IN_SECONDS: Final = 2_000_000_000

@@ -34,10 +34,14 @@ def _rule(name: str, sign: str, pattern: str) -> Rule:
 
 
 RULES: Final = (
+    # To its end line, or where that is missing as far as it looks like one: headers and base64.
     _rule(
         "private-key",
-        "PRIVATE KEY-----",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?",
+        "PRIVATE KEY",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:(?:[^-]{1,9000}+|-(?!----(?:BEGIN|END) )){0,200}+"
+        r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"|(?:(?:\s|\\[nr])*(?:[A-Z][A-Za-z-]{2,20}: [^\n]{1,80}|[A-Za-z0-9+/=]{16,})(?=\s|\\[nr]|$))*)",
     ),
     _rule("aws-access-key-id", "A", r"(?<![A-Z0-9])(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{16}(?![A-Z0-9])"),
     _rule(
@@ -49,7 +53,12 @@ RULES: Final = (
     _rule("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{50,255}"),
     _rule("gitlab-token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,64}"),
     _rule("slack-token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,250}"),
-    _rule("api-key", "sk-", r"(?<![A-Za-z0-9_-])sk-(?:[A-Za-z]{2,12}-){0,3}[A-Za-z0-9_-]{20,200}"),
+    # Names of things begin with `sk-` too; none has a digit and a stretch of sixteen letters and digits.
+    _rule(
+        "api-key",
+        "sk-",
+        r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,200}[0-9])(?=[A-Za-z0-9_-]{0,200}[A-Za-z0-9]{16})[A-Za-z0-9_-]{20,200}",
+    ),
     _rule("stripe-key", "k_live_", r"(?<![A-Za-z0-9])[sr]k_live_[A-Za-z0-9]{16,128}"),
     _rule("google-api-key", "AIza", r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}"),
     _rule("npm-token", "npm_", r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}"),
@@ -58,7 +67,11 @@ RULES: Final = (
         "eyJ",
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{16,2000}",
     ),
-    _rule("bearer-token", "earer", r"\b[Bb]earer\s+(?P<secret>[A-Za-z0-9._~+/-]{20,4000}=*)"),
+    _rule(
+        "bearer-token",
+        "earer",
+        r"\b[Bb]earer\s+(?P<secret>(?=[A-Za-z._~+/-]{0,4000}[0-9])[A-Za-z0-9._~+/-]{20,4000}=*)",
+    ),
     _rule(
         "url-password",
         "://",

@@ -175,7 +175,7 @@ class TurnRecorder:
         parsed = []
         for number, raw in enumerate(events):
             try:
-                parsed.append(_check_names(parse_event({**given, **_mapping(raw)}, now=now)))
+                parsed.append(refuse_secret_names(parse_event({**given, **_mapping(raw)}, now=now)))
             except (UsageError, ThreatFound) as error:
                 error.details["event"] = number
                 raise
@@ -274,7 +274,7 @@ class Turn:
             InvalidRecord: the event is malformed; nothing of it was written.
         """
         event = parse_event({**self.links, **_mapping(raw)}, now=self._recorder.now(), record_id=record_id)
-        return self.tell(_check_names(event))
+        return self.tell(refuse_secret_names(event))
 
     def tell(self, event: Event) -> dict[str, str]:
         """Tell of an event that was parsed before."""
@@ -316,14 +316,18 @@ class Turn:
             return
         self.receipt = self._recorder.finish(self, end)
 
-    def acknowledge(self, end: End, now: float) -> None:
+    def acknowledge(self, end: End, now: float, *, durable: bool = True) -> None:
         """Make the turn durable in the spool; nothing more can be told."""
         self._ended = True
-        self.file.finish(end, now)
+        self.file.finish(end, now, durable=durable)
 
-    def spool_only(self) -> None:
-        """Acknowledge the turn and leave it to a later `commit_spooled`, which takes many at once."""
-        self.acknowledge("completed", self._recorder.now())
+    def spool_only(self, *, durable: bool = True) -> None:
+        """End the turn and leave it to a later `commit_spooled`, which takes many at once.
+
+        Args:
+            durable: without it a power cut before that commit may lose the turn.
+        """
+        self.acknowledge("completed", self._recorder.now(), durable=durable)
 
     def let_go(self) -> None:
         """Stop feeding the turn without ending it."""
@@ -356,7 +360,7 @@ def _mapping(raw: object) -> Mapping[str, Any]:
     return raw
 
 
-def _check_names(event: Event) -> Event:
+def refuse_secret_names(event: Event) -> Event:
     """Refuse secrets where they cannot be replaced: ids become refs and stand where no redaction reaches."""
     for name in (*LINKS, "object"):
         _check_secret(getattr(event, name), name)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final
 
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, InvalidRecord
 from gitmem.records import Event, check_name, derive_id, parse_event
-from gitmem.turn import TurnRecorder
+from gitmem.scanner import redact_values
+from gitmem.turn import TurnRecorder, refuse_secret_names
 from gitmem.turn_line import BATCH
 
 #: What a line says about its place; everything else is the event.
@@ -104,13 +105,16 @@ def import_jsonl(
         tally.turns += 1
         tally.records += len(fresh)
         tally.sessions.update(item.event.session for item in fresh if item.event.session)
-        if not dry_run:
-            tally.redactions += _spool_turn(recorder, fresh)
-            if tally.turns % BATCH == 0:
-                recorder.line.commit_spooled(wait=_LOCK_WAIT)
-                progress(tally.turns)
-    if not dry_run:
+        if dry_run:
+            tally.redactions += sum(len(redact_values(item.event.body)[1]) for item in fresh)
+            continue
+        tally.redactions += _spool_turn(recorder, fresh)
+        if tally.turns % BATCH == 0:
+            recorder.line.commit_spooled(wait=_LOCK_WAIT)
+            progress(tally.turns)
+    if tally.turns and not dry_run:
         recorder.line.commit_spooled(wait=_LOCK_WAIT)
+        recorder.line.settle()
     return ImportReport(
         tally.turns,
         tally.records,
@@ -124,38 +128,38 @@ def import_jsonl(
 
 
 def _items(lines: Iterable[bytes], now: float, tally: _Tally) -> Iterator[_Item]:
-    same: Counter[bytes] = Counter()
+    same: Counter[str] = Counter()
     for number, raw in enumerate(lines, 1):
         text = raw.strip(b" \t\r\n\0\xef\xbb\xbf")
         if not text:
             continue
-        same[text] += 1
+        digest = sha256(text).hexdigest()
+        same[digest] += 1
         try:
-            yield _item(number, text, same[text], now)
+            yield _item(number, text, (digest, str(same[digest])), now)
         except GitmemError as error:
             tally.skipped.append(Skipped(number, error.message))
         except (ValueError, RecursionError) as error:
             tally.skipped.append(Skipped(number, f"not JSON: {str(error)[:120]}"))
 
 
-def _item(number: int, text: bytes, count: int, now: float) -> _Item:
+def _item(number: int, text: bytes, name: tuple[str, str], now: float) -> _Item:
     raw = json.loads(text)
     if not isinstance(raw, Mapping):
-        raise ValueError(f"{type(raw).__name__} instead of an object")  # noqa: TRY004 - a bad line, not a bad call
+        raise InvalidRecord(f"an event is a JSON object, not {type(raw).__name__}")
     turn = raw.get("turn")
-    event = {name: value for name, value in raw.items() if name not in _PLACE}
-    kind = str(raw.get("kind"))
-    parsed = parse_event(event, now=now)
-    record_id = derive_id(kind, *_source_key(raw, text, count))
+    event = {field: value for field, value in raw.items() if field not in _PLACE}
+    parsed = refuse_secret_names(parse_event(event, now=now))
+    record_id = derive_id(parsed.kind, *_source_key(raw, name))
     return _Item(number, replace(parsed, id=record_id), None if turn is None else str(turn))
 
 
-def _source_key(raw: Mapping[str, Any], text: bytes, count: int) -> tuple[str, ...]:
+def _source_key(raw: Mapping[str, Any], name: tuple[str, str]) -> tuple[str, ...]:
     source = str(raw.get("source") or "jsonl")
     if raw.get("source_id") is not None:
         return source, str(raw.get("kind")), str(raw["source_id"])
     # Without an id of its own the line is its own name; the same line again is the next of its kind.
-    return source, sha256(text).hexdigest(), str(count)
+    return source, *name
 
 
 def _turns(items: Iterable[_Item]) -> Iterator[list[_Item]]:
@@ -200,5 +204,5 @@ def _spool_turn(recorder: TurnRecorder, items: Sequence[_Item]) -> int:
     )
     for event in events:
         turn.tell(event)
-    turn.spool_only()
+    turn.spool_only(durable=False)
     return len(turn.findings.redactions)

@@ -9,6 +9,7 @@ branch: the other way round the operator's next commit would silently take the a
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pathlib import Path
 from gitmem.branch_changes import PendingWrite
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.commit_signing import is_signing, sign_commit
-from gitmem.durable_file import sync_folder, write_file
+from gitmem.durable_file import sync_folder
 from gitmem.errors import HeadMoved, HomeLocked
 from gitmem.git_lock import git_lock, remove_stale
 from gitmem.git_objects import hash_object, make_commit, make_object
@@ -141,10 +142,15 @@ class BranchLanding:
         """
         head = snapshot.state.head
         assert head.branch is not None
+        landing = _landing(plan, made, head)
         with ExitStack() as stack:
-            files = {path: self._beside(stack, snapshot, path, plan.disk[path]) for path in plan.disk}
             stack.enter_context(self._repository.write_pack(made.objects))
-            note(_landing(plan, made, head))
+            note(landing)
+            self._step("noted")
+            files = {
+                path: self._beside(stack, snapshot, path, content, landing.token)
+                for path, content in plan.disk.items()
+            }
             self._step("prepared")
             try:
                 with self._locks(head):
@@ -192,13 +198,13 @@ class BranchLanding:
         return StagedFile(mode, hash_object("blob", content))
 
     def _beside(
-        self, stack: ExitStack, snapshot: BranchSnapshot, path: str, content: bytes | None
+        self, stack: ExitStack, snapshot: BranchSnapshot, path: str, content: bytes | None, token: str
     ) -> ReplacedFile:
         view = snapshot.view(path)
         raw = None if content is None else snapshot.disk_bytes(path, content)
         mode = view.stat.st_mode if view.stat else 0o777 if view.mode == EXECUTABLE_MODE else None
         return stack.enter_context(
-            replaced_file(self._layout.root, path, raw, mode=mode, grant=self._owner.grant)
+            replaced_file(self._layout.root, path, raw, mode=mode, token=token, grant=self._owner.grant)
         )
 
     @contextmanager
@@ -248,8 +254,7 @@ class BranchLanding:
             self._log(head, made)
             self._step("logged")
             branch = self._branch_file(head.branch)
-            write_file(branch, made.chain[-1][0].encode("ascii") + b"\n")
-            self._owner.grant(branch)
+            self._write_ref(branch, made.chain[-1][0])
             self._step("moved")
 
     def _log(self, head: Head, made: MadeCommits) -> None:
@@ -281,6 +286,22 @@ class BranchLanding:
         finally:
             os.close(descriptor)
 
+    def _write_ref(self, path: Path, commit: str) -> None:
+        # The name of the file beside is that of every mover of refs here; under the lock one is enough.
+        beside = path.with_name(f".{path.name}.gitmem-new")
+        descriptor = os.open(
+            beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666
+        )
+        try:
+            os.write(descriptor, commit.encode("ascii") + b"\n")
+            self._owner.grant(descriptor)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        self._step("ref written")
+        beside.replace(path)
+        sync_folder(path.parent)
+
     def _branch_file(self, branch: str) -> Path:
         return self._layout.common_dir / branch
 
@@ -299,6 +320,7 @@ def _landing(plan: SettlePlan, made: MadeCommits, head: Head) -> Landing:
         commits={write: made.by_write.get(write) for write in plan.settled},
         conflicts=dict(plan.conflicts),
         files={path: hash_object("blob", text) for path, text in plan.contents.items() if text is not None},
+        token=secrets.token_hex(6),
     )
 
 

@@ -28,7 +28,7 @@ from gitmem.pending_writes import Landing, PendingWrites, mint_write_id
 from gitmem.repository import Head, Repository
 from gitmem.settling import SettlePlan, plan_settling
 from gitmem.staging_extensions import StagingRefused
-from gitmem.work_tree import check_way, find_twin, replaced_file
+from gitmem.work_tree import check_way, find_twin, remove_beside, replaced_file
 
 #: How often a commit is prepared anew when something moved meanwhile.
 _TRIES: Final = 6
@@ -272,7 +272,7 @@ class OperatorBranch:
             raw = None if change.result is None else snapshot.disk_bytes(change.path, change.result)
             mode = view.stat.st_mode if view.stat else None
             with replaced_file(
-                self._layout.root, change.path, raw, mode=mode, grant=self._owner.grant
+                self._layout.root, change.path, raw, mode=mode, token=write.id, grant=self._owner.grant
             ) as file:
                 file.place()
                 file.settle()
@@ -286,9 +286,13 @@ class OperatorBranch:
         """Clear up after a process that was killed; return what waits, and what it had put on the branch."""
         self._landing.clear_stale_locks(head)
         waiting = self._pending.read()
+        for write in waiting:
+            self._remove_leftovers(write.paths, write.id)
         landing = self._pending.read_landing()
         if landing is None:
             return waiting, {}
+        self._remove_leftovers([*landing.files], landing.token)
+        self._pending.sweep()
         fresh = landing.fresh
         if fresh is not None and all(write.id != fresh.id for write in waiting):
             fresh = replace(fresh, number=max((write.number for write in waiting), default=0) + 1)
@@ -301,6 +305,10 @@ class OperatorBranch:
         else:
             self._unfinished = replace(landing, fresh=None)
         return [write for write in waiting if write.id not in done], done
+
+    def _remove_leftovers(self, paths: Sequence[str], token: str) -> None:
+        for path in paths:
+            remove_beside(self._layout.root, path, token)
 
     def _landed(self, waiting: Sequence[PendingWrite], landing: Landing) -> dict[str, Settled]:
         tip = self._repository.read_ref(self._branch) if self._branch else self._repository.head().commit

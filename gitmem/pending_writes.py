@@ -33,6 +33,7 @@ class Landing:
         commits: pending write id -> the commit that will hold it, None where it needs none.
         conflicts: pending write id -> its conflict copies.
         files: path -> blob id of the text that goes to disk.
+        token: names the files that are written beside those of the work tree.
         fresh: the write that is being made, which has no file of its own.
     """
 
@@ -40,6 +41,7 @@ class Landing:
     commits: Mapping[str, str | None]
     conflicts: Mapping[str, tuple[str, ...]]
     files: Mapping[str, str]
+    token: str
     fresh: PendingWrite | None = None
 
 
@@ -71,6 +73,11 @@ class PendingWrites:
         for write in writes:
             remove_file(self._path(write))
 
+    def sweep(self) -> None:
+        """Remove what a killed process left of files that it was about to put here."""
+        for path in self._folder.glob(".*.part"):
+            remove_file(path)
+
     def note_landing(self, landing: Landing) -> None:
         """Say what is about to be put on the branch."""
         row = {
@@ -79,6 +86,7 @@ class PendingWrites:
             "commits": dict(landing.commits),
             "conflicts": {key: list(paths) for key, paths in landing.conflicts.items()},
             "files": dict(landing.files),
+            "token": landing.token,
             "fresh": None if landing.fresh is None else _row(landing.fresh),
         }
         self._overwrite_landing(json.dumps(row).encode())
@@ -89,7 +97,7 @@ class PendingWrites:
             row = json.loads((self._folder / _LANDING).read_bytes())
             conflicts = {key: tuple(paths) for key, paths in row["conflicts"].items()}
             fresh = None if row["fresh"] is None else _from_row(row["fresh"])
-            return Landing(row["tip"], row["commits"], conflicts, row["files"], fresh)
+            return Landing(row["tip"], row["commits"], conflicts, row["files"], row["token"], fresh)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 

@@ -7,7 +7,6 @@ installed, on a copy of the file.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -92,7 +91,7 @@ class NewIndex:
             else plan.seal({encode_path(path): found for path, found in stats.items()})
         )
         path = self._layout.git_dir / "index"
-        beside = path.with_name(f"gitmem-index.{secrets.token_hex(6)}.part")
+        beside = path.with_name("gitmem-index.part")  # one name serves, because the index is locked
         try:
             _write(beside, path, content, grant)
             if self._modified is not None:
@@ -168,7 +167,8 @@ def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
 
 
 def _write(path: Path, present: Path, content: bytes, grant: Callable[[int], None]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
     try:
         done = 0
         while done < len(content):
@@ -204,21 +204,22 @@ def _plan_by_git(
     """Let git change a copy of the index file; the files' stat data are left for git to find out."""
     if index.content is None:
         raise refused
-    copy = layout.git_dir / f"gitmem-index.{secrets.token_hex(6)}.part"
+    copy = layout.git_dir / "gitmem-index-copy.part"
     rows = b"".join(
         b"0 %s\t%s\0" % (b"0" * 40, path)
         if file is None
         else b"%o %s 0\t%s\0" % (file.mode, file.id.encode("ascii"), path)
         for path, file in changes.items()
     )
+    lock = copy.with_name(copy.name + ".lock")
     try:
+        lock.unlink(missing_ok=True)
         copy.write_bytes(index.content)
         _run_git(layout, copy, ["update-index", "-z", "--index-info"], rows, refused)
         return copy.read_bytes()
     finally:
-        for leftover in (copy, copy.with_name(copy.name + ".lock")):
-            with suppress(FileNotFoundError):
-                leftover.unlink()
+        for leftover in (copy, lock):
+            leftover.unlink(missing_ok=True)
 
 
 def _run_git(layout: Layout, index: Path, args: list[str], given: bytes, refused: StagingRefused) -> bytes:

@@ -7,7 +7,6 @@ link that is put there meanwhile cannot lead a write out of the home.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from gitmem.errors import ProtectedPath
 from gitmem.tree_files import LINK, MAX_FILE, NESTED, fold_path
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 #: Gives a new file or folder (open) to whom it belongs and the permissions it needs.
 Grant = Callable[[int], None]
@@ -27,14 +26,15 @@ Grant = Callable[[int], None]
 class ReplacedFile:
     """A file about to be replaced or removed; the new content lies beside it, durable."""
 
-    def __init__(self, folder: int, name: str) -> None:
+    def __init__(self, folder: int, name: str, token: str) -> None:
         self._folder = folder
         self._name = name
+        self._token = token
         self._beside: str | None = None
 
     def write_beside(self, content: bytes, mode: int | None, grant: Grant) -> None:
         """Write the new content, durably, without touching the file."""
-        self._beside = f".{self._name[:80]}.{secrets.token_hex(6)}.part"
+        self._beside = _beside(self._name, self._token)
         _write(self._folder, self._beside, content, mode, grant)
 
     def drop(self) -> None:
@@ -107,7 +107,7 @@ def stat_file(root: Path, path: str) -> os.stat_result | None:
 
 @contextmanager
 def replaced_file(
-    root: Path, path: str, content: bytes | None, *, mode: int | None, grant: Grant
+    root: Path, path: str, content: bytes | None, *, mode: int | None, token: str, grant: Grant
 ) -> Iterator[ReplacedFile]:
     """Write a file's new content beside it, durably; it is moved into place by `place`, else dropped.
 
@@ -116,6 +116,7 @@ def replaced_file(
         path: relative to it; folders are made if missing.
         content: the new content; None to remove the file and the folders that fall empty.
         mode: permission bits of the file it replaces, None for a new one.
+        token: names the file beside it, so that one that a kill leaves can be found and removed.
         grant: called with every file and folder made, open.
 
     Raises:
@@ -127,9 +128,9 @@ def replaced_file(
     try:
         with _open_folder(root, path, parents, make=content is not None, grant=grant) as folder:
             if folder is None:
-                yield ReplacedFile(-1, name)
+                yield ReplacedFile(-1, name, token)
                 return
-            file = ReplacedFile(folder, name)
+            file = ReplacedFile(folder, name, token)
             try:
                 if content is not None:
                     file.write_beside(content, mode, grant)
@@ -138,6 +139,19 @@ def replaced_file(
                 file.drop()
     finally:
         _remove_empty(root, parents)
+
+
+def remove_beside(root: Path, path: str, token: str) -> None:
+    """Remove what a killed process left beside a file that it was about to replace."""
+    *parents, name = path.split("/")
+    with suppress(OSError, ProtectedPath), _open_folder(root, path, parents) as folder:
+        if folder is not None:
+            os.unlink(_beside(name, token), dir_fd=folder)
+
+
+def _beside(name: str, token: str) -> str:
+    # Hidden, so that neither the watcher nor the catalog takes it for a note.
+    return f".{name[:80]}.{token}.part"
 
 
 def _write(folder: int, name: str, content: bytes, mode: int | None, grant: Grant) -> None:

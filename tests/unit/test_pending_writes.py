@@ -84,7 +84,12 @@ def test_landing(tmp_path: Path) -> None:
     assert queue.read_landing() is None
     queue.forget_landing()
     landing = Landing(
-        "1" * 40, {"w": "2" * 40, "v": None}, {"w": ("conflicts/a",)}, {"notes/a.md": "3" * 40}, WRITE
+        tip="1" * 40,
+        commits={"w": "2" * 40, "v": None},
+        conflicts={"w": ("conflicts/a",)},
+        files={"notes/a.md": "3" * 40},
+        token="t",
+        fresh=WRITE,
     )
     queue.note_landing(landing)
     assert queue.read_landing() == landing

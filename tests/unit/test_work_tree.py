@@ -9,7 +9,7 @@ import pytest
 
 from gitmem.errors import ProtectedPath
 from gitmem.tree_files import MAX_FILE
-from gitmem.work_tree import check_way, find_twin, is_inside, replaced_file, stat_file
+from gitmem.work_tree import check_way, find_twin, is_inside, remove_beside, replaced_file, stat_file
 
 
 def nothing(_: int) -> None:
@@ -18,7 +18,7 @@ def nothing(_: int) -> None:
 
 def put(root: Path, path: str, content: bytes | None, mode: int | None = None) -> None:
     """Replace one file."""
-    with replaced_file(root, path, content, mode=mode, grant=nothing) as file:
+    with replaced_file(root, path, content, mode=mode, token="t", grant=nothing) as file:
         file.place()
         file.settle()
 
@@ -40,10 +40,13 @@ def test_a_file_is_replaced_at_once(tmp_path: Path) -> None:
 
 def test_what_is_not_placed_leaves_nothing(tmp_path: Path) -> None:
     """A write that is given up leaves no file and no folder."""
-    with replaced_file(tmp_path, "notes/deep/a.md", b"x", mode=None, grant=nothing):
+    with replaced_file(tmp_path, "notes/deep/a.md", b"x", mode=None, token="t", grant=nothing):
         pass
     assert [p.name for p in tmp_path.rglob("*")] == ["notes"]
-    with pytest.raises(KeyError), replaced_file(tmp_path, "notes/a.md", b"x", mode=None, grant=nothing):
+    with (
+        pytest.raises(KeyError),
+        replaced_file(tmp_path, "notes/a.md", b"x", mode=None, token="t", grant=nothing),
+    ):
         raise KeyError
     assert [p.name for p in tmp_path.rglob("*")] == ["notes"]
 
@@ -81,7 +84,7 @@ def test_a_link_put_in_the_way_meanwhile_is_not_followed(tmp_path: Path) -> None
     outside, home = tmp_path / "outside", tmp_path / "home"
     outside.mkdir()
     (home / "notes").mkdir(parents=True)
-    with replaced_file(home, "notes/a.md", b"x", mode=None, grant=nothing) as file:
+    with replaced_file(home, "notes/a.md", b"x", mode=None, token="t", grant=nothing) as file:
         (home / "notes").rename(home / "moved")
         (home / "notes").symlink_to(outside)
         file.place()
@@ -123,3 +126,13 @@ def test_stat_is_of_the_path_itself(tmp_path: Path) -> None:
     assert found is not None
     assert S_ISLNK(found.st_mode)
     assert stat_file(tmp_path, "none/a.md") is None
+
+
+def test_what_a_kill_left_is_found_by_its_token(tmp_path: Path) -> None:
+    """A file beside that nobody moved is removed, and nothing else."""
+    put(tmp_path, "notes/a.md", b"x")
+    (tmp_path / "notes" / ".a.md.t.part").write_bytes(b"left")
+    (tmp_path / "notes" / ".a.md.other.part").write_bytes(b"somebody's")
+    remove_beside(tmp_path, "notes/a.md", "t")
+    remove_beside(tmp_path, "notes/none/a.md", "t")
+    assert sorted(p.name for p in (tmp_path / "notes").iterdir()) == [".a.md.other.part", "a.md"]

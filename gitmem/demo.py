@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 _NOTE: Final = "notes/staging.md"
 _OLD: Final = "It takes 12 minutes."
 _NEW: Final = "It takes 12 minutes; warn Tomás, he loses his cart."
-_QUESTIONS: Final = ("which port is staging on", "支付超时要重新付款吗", "warn Tomás cart")
+_QUESTIONS: Final = ("which port does staging listen on", "支付超时要重新付款吗", "warn Tomás cart")
 _TURNS: Final = "demo_turns.jsonl"
 
 

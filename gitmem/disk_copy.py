@@ -8,7 +8,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -196,5 +196,8 @@ def _read_plain(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | _OPEN)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    with ExitStack() as stack:
+        stack.callback(os.close, descriptor)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        return os.fdopen(descriptor, "rb", closefd=False).read()

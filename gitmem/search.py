@@ -7,7 +7,7 @@ answers from what is newest and says so.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -218,7 +218,7 @@ class Search:
         )
 
     def _places(
-        self, request: SearchRequest, view: _View, candidates: list[Candidate], ranking: Ranking
+        self, request: SearchRequest, view: _View, candidates: Iterable[list[Candidate]], ranking: Ranking
     ) -> Iterator[tuple[Place, Document, float]]:
         """Yield the hits in order, each with its place: what is live, the latest, and not shown before."""
         ordered = in_order(candidates, lambda c: view.parts[c[2]].document(c[3]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from gitmem.advanced_query import Logic, Operand, evaluate
@@ -12,6 +14,8 @@ from gitmem.documents import Document
 from gitmem.search_index import IndexPart, key_of
 from gitmem.search_reply import SearchRequest
 
+#: Candidates that are put in order first.
+_FIRST_BATCH: Final = 500
 #: A phrase is looked up in the text of at most so many documents that have all of its words.
 _PHRASE_LOOKS: Final = 5000
 #: Words that a prefix stands for at most, in each part.
@@ -25,8 +29,10 @@ Candidate = tuple[float, float, int, int]
 
 def find_candidates(
     request: SearchRequest, parts: Sequence[IndexPart], scores: Sequence[dict[int, float]]
-) -> tuple[list[Candidate], int]:
-    """Return what may be shown, in no order, and how much is hidden because it is in another workspace.
+) -> tuple[Iterator[list[Candidate]], int]:
+    """Return what may be shown in batches, and how much is hidden because it is in another workspace.
+
+    All of a batch comes before all of the next one; within it there is no order yet.
 
     Args:
         request: what was asked.
@@ -34,36 +40,49 @@ def find_candidates(
         scores: of each part, the score of each document that has a word of the question.
     """
     matching = _advanced_matches(request.query, parts) if request.advanced else scores
-    found: list[Candidate] = []
-    hidden = 0
-    for place, (part, own, matched) in enumerate(zip(parts, scores, matching, strict=True)):
-        allowed = _narrow(request, part, matched)
-        numbers = _in_workspace(request, part, allowed)
-        hidden += len(allowed) - len(numbers)
-        times = part.column("time")
-        if request.sort == "newest":
-            found += [(-times[n], 0.0, place, n) for n in numbers]
-        elif request.sort == "oldest":
-            found += [(times[n], 0.0, place, n) for n in numbers]
-        else:
-            score_of = own.get
-            found += [(-score_of(n, 0.0), -times[n], place, n) for n in numbers]
-    return found, hidden
+    allowed = [_narrow(request, part, matched) for part, matched in zip(parts, matching, strict=True)]
+    shown = [_in_workspace(request, part, numbers) for part, numbers in zip(parts, allowed, strict=True)]
+    hidden = sum(map(len, allowed)) - sum(map(len, shown))
+    if request.sort == "relevance":
+        return _by_score(parts, scores, shown), hidden
+    sign = -1 if request.sort == "newest" else 1
+    times = [part.column("time") for part in parts]
+    found: list[Candidate] = [
+        (sign * times[p][n], 0.0, p, n) for p, numbers in enumerate(shown) for n in numbers
+    ]
+    return iter([found]), hidden
+
+
+def _by_score(
+    parts: Sequence[IndexPart], scores: Sequence[dict[int, float]], shown: Sequence[Collection[int]]
+) -> Iterator[list[Candidate]]:
+    """Yield the best candidates, then all others: mostly nobody asks for those."""
+    scored = [
+        own if numbers is own else {n: own.get(n, 0.0) for n in numbers}
+        for own, numbers in zip(scores, shown, strict=True)
+    ]
+    bar = -math.inf
+    if sum(map(len, scored)) > 4 * _FIRST_BATCH:
+        bar = heapq.nlargest(_FIRST_BATCH, chain.from_iterable(own.values() for own in scored))[-1]
+    times = [part.column("time") for part in parts]
+    yield [(-s, -times[p][n], p, n) for p, own in enumerate(scored) for n, s in own.items() if s >= bar]
+    yield [(-s, -times[p][n], p, n) for p, own in enumerate(scored) for n, s in own.items() if s < bar]
 
 
 def in_order(
-    candidates: list[Candidate], document_of: Callable[[Candidate], Document]
+    batches: Iterable[list[Candidate]], document_of: Callable[[Candidate], Document]
 ) -> Iterator[tuple[Candidate, Document]]:
     """Yield candidates best first, each with its document, read when it is its turn."""
-    heapq.heapify(candidates)
-    while candidates:
-        group = [heapq.heappop(candidates)]
-        while candidates and candidates[0][:2] == group[0][:2]:
-            group.append(heapq.heappop(candidates))
-        pairs = [(candidate, document_of(candidate)) for candidate in group]
-        if len(pairs) > 1:
-            pairs.sort(key=lambda pair: (pair[1].source_ref, pair[1].line or 0, pair[0]))
-        yield from pairs
+    for candidates in batches:
+        heapq.heapify(candidates)
+        while candidates:
+            group = [heapq.heappop(candidates)]
+            while candidates and candidates[0][:2] == group[0][:2]:
+                group.append(heapq.heappop(candidates))
+            pairs = [(candidate, document_of(candidate)) for candidate in group]
+            if len(pairs) > 1:
+                pairs.sort(key=lambda pair: (pair[1].source_ref, pair[1].line or 0, pair[0]))
+            yield from pairs
 
 
 def _narrow(request: SearchRequest, part: IndexPart, numbers: Collection[int]) -> Collection[int]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @define(example="gitmem search staging port --kind note --since '30 days ago'")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Hits at most.")
+@click.option("--limit", type=int, default=10, show_default=True, help="Hits at most, 1 to 50.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind; may be repeated.")
 @click.option("--session", metavar="ID", help="Only this conversation.")
 @click.option("--work-item", metavar="ID", help="Only this work item.")

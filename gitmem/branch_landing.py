@@ -143,26 +143,26 @@ class BranchLanding:
         head = snapshot.state.head
         assert head.branch is not None
         landing = _landing(plan, made, head)
+        begun = False
         with ExitStack() as stack:
             stack.enter_context(self._repository.write_pack(made.objects))
-            note(landing)
-            self._step("noted")
-            files = {
-                path: self._beside(stack, snapshot, path, content, landing.token)
-                for path, content in plan.disk.items()
-            }
-            self._step("prepared")
             try:
+                note(landing)
+                self._step("noted")
+                files = {
+                    path: self._beside(stack, snapshot, path, content, landing.token)
+                    for path, content in plan.disk.items()
+                }
+                self._step("prepared")
                 with self._locks(head):
                     self._step("locked")
                     self._look_again(snapshot, plan)
+                    begun = True
                     self._move(snapshot, plan, made, files, index)
-            except (HeadMoved, BranchBusy):
-                note(None)
-                raise
+            finally:
+                if not begun:
+                    note(None)
             self._step("unlocked")
-            for file in files.values():
-                file.settle()
 
     def clear_stale_locks(self, head: Head) -> None:
         """Remove what a killed gitmem left of Git's locks; call only under the home's lock."""
@@ -298,6 +298,7 @@ class BranchLanding:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        # This fsync, the last before the branch moves, also carries the moves of files and index to the disk.
         self._step("ref written")
         beside.replace(path)
         sync_folder(path.parent)

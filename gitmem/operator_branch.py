@@ -171,8 +171,16 @@ class OperatorBranch:
     def pending(self) -> list[PendingWrite]:
         """Return the writes that wait, each with the reason that holds it up now."""
         waiting = self._pending.read()
-        now = self.obstacle() if waiting else None
-        return [replace(write, reason=now) if now else write for write in waiting]
+        if not waiting:
+            return []
+        reason = self.obstacle()
+        if reason is not None:
+            return [replace(write, reason=reason) for write in waiting]
+        snapshot = self.look([path for write in waiting for path in write.paths])
+        if snapshot.refused is not None:
+            return [replace(write, reason=snapshot.refused.reason) for write in waiting]
+        blocked = plan_settling(waiting, snapshot.sight).blocked
+        return [replace(write, reason=blocked.get(write.id, write.reason)) for write in waiting]
 
     def damaged(self) -> list[str]:
         """Return the names of files among the pending writes that cannot be read."""
@@ -237,7 +245,13 @@ class OperatorBranch:
         write = replace(write, number=max((one.number for one in waiting), default=0) + 1)
         self._fresh = write if defer else None
         # What was just seen serves for the first try, unless others wait, whose paths were not looked at.
-        run = self._settle([*waiting, write], None if waiting or before else snapshot)
+        try:
+            run = self._settle([*waiting, write], None if waiting or before else snapshot)
+        except OSError as error:
+            if not defer or not self._is_on_disk(write):
+                raise
+            # The files are moved already: what failed behind that is done again when it can be.
+            return self._keep(write, error.strerror or str(error), defer=defer)
         if write.id in run.settled:
             done = run.settled[write.id]
             if done.committed is None:

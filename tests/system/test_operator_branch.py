@@ -996,6 +996,35 @@ def test_a_full_disk_leaves_nothing_half_done(
     assert agent.write("memory/self.md", "agent's\n").committed
 
 
+@pytest.mark.parametrize("where", ["beside", "index", "branch"])
+def test_a_disk_that_fills_up_on_the_way(repo: Path, where: str) -> None:
+    """Before the first file is moved all is undone; behind that the write waits, and nothing is torn."""
+    step_of = {"beside": "noted", "index": "placed", "branch": "logged"}
+    full = [True]
+
+    def step(name: str) -> None:
+        if full[0] and name == step_of[where]:
+            raise OSError(28, "No space left on device")
+
+    agent = Agent(repo, checkpoint=step)
+    before = git_files(repo)
+    if where == "beside":
+        with pytest.raises(OSError, match="No space left"):
+            agent.append("memory/self.md", "agent's\n")
+        assert git_files(repo) == before
+        assert (repo / "memory/self.md").read_text() == "self\n"
+        assert agent.branch.settle() == []
+        return
+    outcome = agent.append("memory/self.md", "agent's\n")
+    assert (outcome.committed, outcome.reason, outcome.on_disk) == (None, "No space left on device", True)
+    assert list((repo / ".git").glob("*.lock")) == []
+    full[0] = False
+    assert len(agent.branch.settle()) == 1
+    assert authors(repo)[:2] == ["aria: note: edit memory/self.md", "Olivia Operator: base"]
+    assert status(repo) == ""
+    agent.close()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user than a home's owner")
 def test_another_users_home(repo: Path) -> None:
     """OPEN-GIT-26: refused before the first write; where it is allowed, all that is made is the owner's."""

@@ -118,14 +118,19 @@ def put_on_line(
 
 
 def lines_of(
-    texts: Sequence[str], *, writer: str = "w0000000a", clock: float = 1_772_442_000.0
+    texts: Sequence[str],
+    *,
+    writer: str = "w0000000a",
+    clock: float = 1_772_442_000.0,
+    first: str | None = None,
 ) -> list[Line]:
-    """Return sealed lines of one turn, each a message, from seq 1 on."""
+    """Return sealed lines of one turn, each a message, from seq 1 on; `first` is the id of the first record."""
     lines: list[Line] = []
     highest = ""
     for number, text in enumerate(texts, 1):
         highest = next_clock(int(clock * 1000), highest)
-        event = parse_event({"kind": "message", "role": "user", "text": text}, now=clock)
+        record_id = first if number == 1 else None
+        event = parse_event({"kind": "message", "role": "user", "text": text}, now=clock, record_id=record_id)
         prev = lines[-1].envelope_hash if lines else NO_PREV
         turn, salt = "turn_00000000000000a", f"{number:032x}"
         lines.append(seal(event, turn=turn, writer=writer, seq=number, clock=highest, prev=prev, salt=salt))

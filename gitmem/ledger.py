@@ -127,7 +127,7 @@ class Ledger:
         return frozenset(spooled.union(line.id for segment in segments for line in self._lines_of(segment)))
 
     def find(self, record_id: str) -> Record | None:
-        """Return the record with this id, None if there is none; of a fork's several the newest by clock."""
+        """Return the record with this id, None if there is none; of several in one segment the newest."""
         wanted = f',"id":"{record_id}","turn"'.encode()
         spooled = self.spooled()
         for segment in self._newest_first():

@@ -120,12 +120,6 @@ class Lines:
         return parse_trailers(root.message).get(HOME, "")
 
 
-def writer_of(ref: str) -> str | None:
-    """Return the writer id that a turn line's ref names, or None."""
-    match = _LINE.fullmatch(ref)
-    return match[1] if match else None
-
-
 def _read_kept(path: Path) -> dict[str, tuple[str, str]]:
     try:
         data = json.loads(path.read_bytes())

@@ -124,13 +124,14 @@ def lines_of(
     clock: float = 1_772_442_000.0,
     first: str | None = None,
 ) -> list[Line]:
-    """Return sealed lines of one turn, each a message, from seq 1 on; `first` is the id of the first record."""
+    """Return sealed lines of one turn, each a message, from seq 1 on; the first record may get an id."""
     lines: list[Line] = []
     highest = ""
     for number, text in enumerate(texts, 1):
         highest = next_clock(int(clock * 1000), highest)
         record_id = first if number == 1 else None
-        event = parse_event({"kind": "message", "role": "user", "text": text}, now=clock, record_id=record_id)
+        told = {"kind": "message", "role": "user", "text": text}
+        event = parse_event(told, now=clock, record_id=record_id)
         prev = lines[-1].envelope_hash if lines else NO_PREV
         turn, salt = "turn_00000000000000a", f"{number:032x}"
         lines.append(seal(event, turn=turn, writer=writer, seq=number, clock=highest, prev=prev, salt=salt))

@@ -101,14 +101,11 @@ def test_versions_of_a_segment_are_one(desk: Desk) -> None:
     assert desk.ledger.read_segment(segment) == join(lines)
 
 
-def test_one_id_of_two_writers_is_found_newest(desk: Desk) -> None:
-    """An import made twice; the reader gets one."""
-    root = desk.layout.root
+def test_one_id_twice_in_a_segment_is_found_newest(desk: Desk) -> None:
+    """Two copies of a folder imported the same."""
     (old,) = lines_of(["old"], clock=1_772_441_000)
-    (new,) = lines_of(["new"], writer="w0000000b", first=old.id)
-    put_on_line(root, OTHER, {SEGMENT: old.raw})
-    other = "refs/remotes/origin/gitmem/turns/w0000000b"
-    put_on_line(root, other, {SEGMENT.replace("000a", "000b"): new.raw})
+    (new,) = lines_of(["new"], first=old.id)
+    put_on_line(desk.layout.root, OTHER, {SEGMENT: old.raw + new.raw})
     found = desk.ledger.find(old.id)
     assert found
     assert found.body["text"] == "new"

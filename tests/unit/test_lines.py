@@ -9,12 +9,13 @@ import pytest
 
 from fixtures import commit_all, git, make_repo
 from gitmem.layout import find_layout
-from gitmem.lines import Lines, writer_of
+from gitmem.lines import Lines
 from gitmem.repository import Commit
-from turns import HOME_ID, Desk, again, make_desk, put_on_line
+from turns import Desk, again, make_desk, put_on_line
 
 HERE = "refs/heads/gitmem/turns/w0000000a"
 THERE = "refs/remotes/origin/gitmem/turns/w0000000b"
+FOREIGN = "refs/remotes/o/gitmem/turns/w0000000c"
 
 
 @pytest.fixture
@@ -23,9 +24,7 @@ def root(tmp_path: Path) -> Path:
     root = make_repo(tmp_path / "home")
     put_on_line(root, HERE, {"ledger/x": b"1"})
     put_on_line(root, THERE, {"ledger/x": b"2"})
-    put_on_line(
-        root, "refs/remotes/o/gitmem/turns/w0000000c", {"ledger/x": b"3"}, home_id="hffffffffffffffff"
-    )
+    put_on_line(root, FOREIGN, {"ledger/x": b"3"}, home_id="hffffffffffffffff")
     return root
 
 
@@ -60,11 +59,11 @@ def test_a_line_of_another_home_is_named(root: Path) -> None:
     """Somebody fetched from the wrong place; nothing of it is read."""
     lines = lines_at(root)
     lines.tips()
-    assert dict(lines.foreign()) == {"refs/remotes/o/gitmem/turns/w0000000c": "hffffffffffffffff"}
-    put_on_line(root, "refs/remotes/o/gitmem/turns/w0000000c", {"ledger/x": b"4"})
+    assert dict(lines.foreign()) == {FOREIGN: "hffffffffffffffff"}
+    put_on_line(root, FOREIGN, {"ledger/x": b"4"})
     assert sorted(lines.tips()) == [HERE, THERE]
-    git("update-ref", "-d", "refs/remotes/o/gitmem/turns/w0000000c", cwd=root)
-    put_on_line(root, "refs/remotes/o/gitmem/turns/w0000000c", {"ledger/x": b"5"})
+    git("update-ref", "-d", FOREIGN, cwd=root)
+    put_on_line(root, FOREIGN, {"ledger/x": b"5"})
     assert len(lines.tips()) == 3
     assert dict(lines.foreign()) == {}
 
@@ -131,13 +130,3 @@ def test_a_damaged_note_costs_only_time(root: Path) -> None:
     for content in (b"{", b"[]", b'{"a":1,"b":[1],"c":["x"]}', b"\xff"):
         note.write_bytes(content)
         assert sorted(lines_at(root).tips()) == [HERE, THERE]
-
-
-@pytest.mark.parametrize(
-    ("ref", "writer"),
-    [(HERE, "w0000000a"), (THERE, "w0000000b"), ("refs/heads/main", None), (HERE + "/x", None)],
-)
-def test_a_refs_writer_is_in_its_name(ref: str, writer: str | None) -> None:
-    """And nothing else is a writer."""
-    assert writer_of(ref) == writer
-    assert HOME_ID.startswith("h")

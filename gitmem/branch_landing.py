@@ -204,7 +204,7 @@ class BranchLanding:
         raw = None if content is None else snapshot.disk_bytes(path, content)
         mode = view.stat.st_mode if view.stat else 0o777 if view.mode == EXECUTABLE_MODE else None
         return stack.enter_context(
-            replaced_file(self._layout.root, path, raw, mode=mode, token=token, grant=self._owner.grant)
+            replaced_file(self._layout.root, path, raw, mode=mode, token=token, grant=self._owner.give)
         )
 
     @contextmanager

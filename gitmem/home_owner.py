@@ -57,11 +57,15 @@ class HomeOwner:
                 user=os.geteuid(),
             )
 
-    def grant(self, target: int | Path) -> None:
-        """Give a new file or folder to the home's owner, with the permissions of a shared repository."""
-        grant(target, self._setting("core.sharedRepository"))
+    def give(self, target: int | Path) -> None:
+        """Give a new file or folder of the work tree to the home's owner."""
         if self.is_other and os.geteuid() == 0:
             os.chown(target, self._stat().st_uid, self._stat().st_gid)
+
+    def grant(self, target: int | Path) -> None:
+        """Give a new file or folder of the git dir to the owner, with a shared repository's permissions."""
+        grant(target, self._setting("core.sharedRepository"))
+        self.give(target)
 
     def hand_over(self, folders: Iterable[Path]) -> None:
         """Give everything below `folders` that this user made to the home's owner."""

@@ -286,7 +286,7 @@ class OperatorBranch:
             raw = None if change.result is None else snapshot.disk_bytes(change.path, change.result)
             mode = view.stat.st_mode if view.stat else None
             with replaced_file(
-                self._layout.root, change.path, raw, mode=mode, token=write.id, grant=self._owner.grant
+                self._layout.root, change.path, raw, mode=mode, token=write.id, grant=self._owner.give
             ) as file:
                 file.place()
                 file.settle()
@@ -307,11 +307,7 @@ class OperatorBranch:
             return waiting, {}
         self._remove_leftovers([*landing.files], landing.token)
         self._pending.sweep()
-        fresh = landing.fresh
-        if fresh is not None and all(write.id != fresh.id for write in waiting):
-            fresh = replace(fresh, number=max((write.number for write in waiting), default=0) + 1)
-            self._pending.put(fresh)
-            waiting.append(fresh)
+        waiting += self._queue_fresh(landing, waiting)
         done = self._landed(waiting, landing)
         if done:
             self._landing.make_durable(self._branch or head.branch)
@@ -319,6 +315,22 @@ class OperatorBranch:
         else:
             self._unfinished = replace(landing, fresh=None)
         return [write for write in waiting if write.id not in done], done
+
+    def _queue_fresh(self, landing: Landing, waiting: Sequence[PendingWrite]) -> list[PendingWrite]:
+        """Queue the write that a killed process was making, if it had moved a file; else it was nothing."""
+        fresh = landing.fresh
+        if fresh is None or any(write.id == fresh.id for write in waiting):
+            return []
+        self._unfinished = landing
+        snapshot = self.look(None)
+        for change in fresh.changes:
+            sight = snapshot.sight(change.path)
+            if sight.landed or sight.disk == change.result != change.base:
+                number = max((write.number for write in waiting), default=0) + 1
+                fresh = replace(fresh, number=number)
+                self._pending.put(fresh)
+                return [fresh]
+        return []
 
     def _remove_leftovers(self, paths: Sequence[str], token: str) -> None:
         for path in paths:

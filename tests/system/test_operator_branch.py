@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from branches import (
 )
 
 from fixtures import commit_all, fsck, git, head, make_repo, run_git, show, write_files
-from gitmem.branch_changes import PathChange
+from gitmem.branch_changes import PathChange, PendingWrite
 from gitmem.errors import HeadMoved, HomeLocked, ProtectedPath, UsageError
 from gitmem.file_lock import file_lock
 
@@ -641,6 +642,65 @@ def test_operator_and_agent_at_full_speed(repo: Path) -> None:
     ]
     assert counts == sorted(counts, reverse=True)
     fsck(repo)
+    agent.close()
+
+
+def test_two_processes_write_one_file(repo: Path) -> None:
+    """Each line of each process is there once; a process whose reading was overtaken reads again."""
+
+    def act(name: str) -> None:
+        agent = Agent(repo)
+        done = 0
+        while done < 8:
+            with suppress(HeadMoved):
+                done += agent.append("notes/a.md", f"{name} {done}\n").committed is not None
+
+    children = []
+    for name in ("x", "y"):
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                act(name)
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(pid)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0, 0]
+    lines = show(repo, "notes/a.md").splitlines()[5:]
+    for name in ("x", "y"):
+        assert [line for line in lines if line[0] == name] == [f"{name} {number}" for number in range(8)]
+    assert len(authors(repo)) == 17
+    assert status(repo) == ""
+    fsck(repo)
+
+
+def test_a_write_is_recorded_before_it_is_dropped(repo: Path) -> None:
+    """T3: its record is in the spool first; where that fails, the write waits and is recorded later, once."""
+    told: list[str] = []
+    broken = [True]
+
+    def record(write: PendingWrite) -> None:
+        if broken[0]:
+            raise OSError(5, "spool")
+        assert write.id not in told
+        told.append(write.id)
+
+    agent = Agent(repo, record=record)
+    with pytest.raises(OSError, match="spool"):
+        agent.append("memory/self.md", "agent's\n")
+    tip = head(repo)
+    assert authors(repo)[0] == "aria: note: edit memory/self.md"
+    broken[0] = False
+    assert [done.committed for done in agent.branch.settle()] == [tip]
+    assert len(told) == 1
+    assert head(repo) == tip
+    do_detach(repo)
+    agent.append("memory/self.md", "more\n")
+    assert len(told) == 2
+    git("switch", "-q", "main", cwd=repo)
+    agent.branch.settle()
+    assert len(told) == 2
     agent.close()
 
 

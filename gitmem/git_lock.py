@@ -7,12 +7,13 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from gitmem.errors import HomeLocked
+from gitmem.linked_file import LinkedFile
 
 #: Content of the lock files gitmem makes; under the home lock such ones are leftovers and may be removed.
 MARK: Final = b"gitmem"
@@ -22,12 +23,13 @@ _NO_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 @contextmanager
-def git_lock(path: Path, *, wait: float = 1.0) -> Iterator[Path]:
+def git_lock(path: Path, *, wait: float = 1.0, mark: LinkedFile | None = None) -> Iterator[Path]:
     """Hold `<path>.lock`, made exclusively, with the content `gitmem`.
 
     Args:
         path: the file that the lock protects, for example `<git dir>/index`.
         wait: seconds to wait at most for another holder.
+        mark: makes files with that content, for a lock that is taken often.
 
     Yields:
         The lock file's path. It is removed at the end. New content is prepared in another file and renamed
@@ -37,7 +39,7 @@ def git_lock(path: Path, *, wait: float = 1.0) -> Iterator[Path]:
         HomeLocked: it stayed held; the lock file is left alone.
     """
     lock = path.with_name(path.name + ".lock")
-    _take(lock, wait)
+    _take(lock, wait, _make if mark is None else mark.make)
     try:
         yield lock
     finally:
@@ -56,13 +58,13 @@ def remove_stale(path: Path) -> bool:
     return True
 
 
-def _take(lock: Path, wait: float) -> None:
+def _take(lock: Path, wait: float, make: Callable[[Path], None]) -> None:
     deadline = time.monotonic() + wait
     pause = 0.0005
     folder_made = 0
     while True:
         try:
-            _make(lock)
+            make(lock)
         except FileExistsError:
             if time.monotonic() >= deadline:
                 raise _held(lock) from None
@@ -105,11 +107,14 @@ def _write_mark(path: Path) -> None:
 
 def _release(lock: Path) -> None:
     # After a rename the name may belong to another holder already; only a file with our mark is ours.
-    try:
-        if lock.read_bytes() == MARK:
+    with suppress(FileNotFoundError):
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            is_ours = os.read(descriptor, len(MARK) + 1) == MARK
+        finally:
+            os.close(descriptor)
+        if is_ours:
             lock.unlink()
-    except FileNotFoundError:
-        pass
 
 
 def _held(lock: Path) -> HomeLocked:

@@ -17,10 +17,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from gitmem.durable_file import remove_file, sync_folder
+from gitmem.linked_file import LinkedFile
 from gitmem.pack_format import PackAssembler, PackEntry
 from gitmem.shared_files import grant
 
@@ -63,7 +65,7 @@ def write_pack_files(
     count: int,
     *,
     level: int = 0,
-    keep: bool = False,
+    keep: LinkedFile | None = None,
     shared: str | None = None,
     mode: int | None = None,
 ) -> Path:
@@ -74,7 +76,7 @@ def write_pack_files(
         entries: the entries, no id twice, the base of each delta among them.
         count: how many entries there are.
         level: 0 for a turn, else the level of a merge.
-        keep: write a `.keep` file first, so that neither `git repack` nor `git gc` takes the pack.
+        keep: makes a `.keep` file first, so that neither `git repack` nor `git gc` takes the pack.
         shared: `core.sharedRepository`.
         mode: permission bits, where `shared` is not known.
 
@@ -88,8 +90,8 @@ def write_pack_files(
         index_part = _new_part(folder, made)
         _write_part(index_part, [index], access)
         stem = folder / f"pack-{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
-        if keep:
-            _add(made, stem.with_suffix(".keep")).write_bytes(keep_text())
+        if keep is not None:
+            keep.make(_add(made, stem.with_suffix(".keep")))
         pack.rename(_add(made, stem.with_suffix(".pack")))
         index_part.rename(_add(made, stem.with_suffix(".idx")))
         sync_folder(folder)
@@ -110,9 +112,11 @@ def _undone_on_failure() -> Iterator[list[Path]]:
 
 
 @contextmanager
-def kept_pack(folder: Path, entries: list[PackEntry], *, shared: str | None = None) -> Iterator[None]:
+def kept_pack(
+    folder: Path, entries: list[PackEntry], *, keep: LinkedFile, shared: str | None = None
+) -> Iterator[None]:
     """Write a pack of level 0 and hold its `.keep` until the context ends."""
-    stem = write_pack_files(folder, entries, len(entries), keep=True, shared=shared)
+    stem = write_pack_files(folder, entries, len(entries), keep=keep, shared=shared)
     try:
         yield
     finally:
@@ -168,6 +172,15 @@ def stale_files(folder: Path) -> list[Path]:
             if name.endswith((".keep", ".part")) and _is_stale(folder / name, name):
                 stale.append(folder / name)
     return stale
+
+
+def keep_file(source: Path) -> LinkedFile:
+    """Return what makes `.keep` files of this process.
+
+    Args:
+        source: where one of them is kept; renewed each minute, because an old one counts as left behind.
+    """
+    return LinkedFile(source, keep_text, fresh_for=60.0)
 
 
 def keep_text() -> bytes:
@@ -234,6 +247,7 @@ def _age(path: Path) -> float:
     return time.time() - path.stat().st_mtime
 
 
+@cache
 def _machine() -> str:
     return hashlib.sha256(os.fsencode(os.uname().nodename)).hexdigest()[:8]
 

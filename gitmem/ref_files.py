@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import mmap
 import os
 import time
@@ -14,7 +15,7 @@ from typing import Final
 
 from gitmem.durable_file import sync_folder
 from gitmem.errors import CorruptionError, HeadMoved, HomeError, UsageError
-from gitmem.git_lock import git_lock
+from gitmem.git_lock import MARK, git_lock
 from gitmem.git_objects import encode_path
 from gitmem.git_refs import (
     RefFile,
@@ -28,6 +29,7 @@ from gitmem.git_refs import (
     without_packed,
 )
 from gitmem.layout import TURN_LINES, Layout
+from gitmem.linked_file import LinkedFile
 from gitmem.repository import ABSENT, Head
 from gitmem.shared_files import grant
 
@@ -50,6 +52,8 @@ class RefFiles:
         self._layout = layout
         self._setting = setting
         self._unsettled: set[Path] = set()
+        self._private = layout.common_dir / "gitmem"
+        self._mark = LinkedFile(self._private / "mark", lambda: MARK)
 
     def head(self) -> Head:
         """Return what HEAD is now.
@@ -190,7 +194,7 @@ class RefFiles:
         path = self._folder(name) / name
         with ExitStack() as stack:
             try:
-                stack.enter_context(git_lock(path))
+                stack.enter_context(git_lock(path, mark=self._mark))
             except (FileExistsError, NotADirectoryError) as error:
                 folder = self._folder(name)
                 above = next(p for p in reversed(path.parents) if p.is_relative_to(folder) and p.is_file())
@@ -230,12 +234,13 @@ class RefFiles:
             os.close(descriptor)
 
     def _replace(self, path: Path, value: str) -> None:
-        self._write_beside(path, value.encode("ascii") + b"\n", path.with_name(f".{path.name}.gitmem-new"))
+        # Not among the refs: what a kill leaves there is a fault to `git fsck`.
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
+        self._write_beside(path, value.encode("ascii") + b"\n", self._private / f"ref-{name}.new")
 
     def _write_beside(self, path: Path, content: bytes, beside: Path) -> None:
         # A fixed name is safe under the lock, and a killed process leaves at most one such file behind.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(beside, flags, 0o666)
+        descriptor = _open_beside(beside)
         try:
             try:
                 _write_all(descriptor, content)
@@ -304,6 +309,15 @@ def _write_all(descriptor: int, content: bytes) -> None:
     done = 0
     while done < len(content):
         done += os.write(descriptor, content[done:])
+
+
+def _open_beside(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o666)
 
 
 def _open_log(path: Path, *, create: bool) -> int | None:

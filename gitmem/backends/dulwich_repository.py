@@ -67,6 +67,7 @@ class DulwichRepository:
         self._settings = _Settings(layout, self.head)
         self._refs = RefFiles(layout, self._settings.get)
         self._recent = RecentObjects()
+        self._keep = pack_files.keep_file(layout.common_dir / "gitmem" / "keep")
         self._lock = threading.RLock()
         self._store: DiskObjectStore | None = None
         self._release: Callable[[], object] = lambda: None
@@ -134,7 +135,7 @@ class DulwichRepository:
             return
         entries = [whole_entry(item) for item in items.values()]
         shared = self._settings.get("core.sharedRepository")
-        with pack_files.kept_pack(self._pack_folder, entries, shared=shared):
+        with pack_files.kept_pack(self._pack_folder, entries, keep=self._keep, shared=shared):
             for item in items.values():
                 self._recent.add(item.id, item.kind, item.content)
             yield

@@ -16,8 +16,10 @@ import pytest
 from fixtures import fsck, git, make_repo
 from gitmem import pack_files
 from gitmem.git_objects import make_object
+from gitmem.linked_file import LinkedFile
 from gitmem.pack_files import (
     is_own,
+    keep_file,
     keep_text,
     kept_pack,
     levels_of,
@@ -43,6 +45,11 @@ def names(folder: Path) -> list[str]:
     return sorted(path.suffix for path in folder.iterdir())
 
 
+def keep_of(folder: Path) -> LinkedFile:
+    """Return what makes `.keep` files."""
+    return keep_file(folder.parents[1] / "gitmem" / "keep")
+
+
 def write(folder: Path, level: int = 0, entries: list[PackEntry] = ENTRIES) -> Path:
     """Write a pack."""
     return write_pack_files(folder, entries, len(entries), level=level)
@@ -50,7 +57,7 @@ def write(folder: Path, level: int = 0, entries: list[PackEntry] = ENTRIES) -> P
 
 def test_a_pack_is_kept_until_the_context_ends(folder: Path) -> None:
     """The `.keep` file says who holds it, and is gone whatever happened inside."""
-    with pytest.raises(ZeroDivisionError), kept_pack(folder, ENTRIES):  # noqa: PT012
+    with pytest.raises(ZeroDivisionError), kept_pack(folder, ENTRIES, keep=keep_of(folder)):  # noqa: PT012
         assert names(folder) == [".idx", ".keep", ".pack"]
         (keep,) = folder.glob("*.keep")
         assert re.fullmatch(rf"gitmem {os.getpid()} [0-9a-f]{{8}}\n", keep.read_text())
@@ -108,7 +115,7 @@ def steps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         patch.setattr(os, "open", opened)
         patch.setattr(os, "fsync", synced)
         patch.setattr(Path, "rename", renamed)
-        with kept_pack(folder, ENTRIES):
+        with kept_pack(folder, ENTRIES, keep=keep_of(folder)):
             done.append("ref")
     return done
 
@@ -147,7 +154,7 @@ def test_a_full_disk_leaves_nothing(
         patch.setattr(os, "fsync", limited(os.fsync))
         patch.setattr(Path, "rename", limited(Path.rename))
         with pytest.raises(OSError, match="full"):
-            write_pack_files(folder, ENTRIES, len(ENTRIES), keep=keep)
+            write_pack_files(folder, ENTRIES, len(ENTRIES), keep=keep_of(folder) if keep else None)
     assert names(folder) == []
 
 

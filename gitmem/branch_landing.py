@@ -164,12 +164,11 @@ class BranchLanding:
                     note(None)
             self._step("unlocked")
 
-    def clear_stale_locks(self, head: Head) -> None:
+    def clear_stale_locks(self, head: Head, branch: str | None) -> None:
         """Remove what a killed gitmem left of Git's locks; call only under the home's lock."""
-        paths = [self._layout.git_dir / "index", self._layout.git_dir / "HEAD"]
-        if head.branch is not None:
-            paths.append(self._layout.common_dir / head.branch)
-        for path in paths:
+        branches = {name for name in (head.branch, branch) if name is not None}
+        own = self._layout.git_dir
+        for path in (own / "index", own / "HEAD", *map(self._branch_file, branches)):
             with suppress(OSError):
                 remove_stale(path)
 

@@ -9,29 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from gitmem.attribute_files import AttributeFiles
 from gitmem.branch_changes import PathChange, PendingChange, PendingWrite, Settled, WriteOutcome
 from gitmem.branch_home import BranchHome
-from gitmem.branch_landing import BranchBusy, BranchLanding
+from gitmem.branch_landing import BranchLanding
+from gitmem.branch_queue import QueueParts, QueueTurn
 from gitmem.branch_snapshot import BranchSnapshot, PathView
-from gitmem.commit_signing import SigningFailed
 from gitmem.errors import HeadMoved, ProtectedPath, UsageError
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import hash_object
 from gitmem.git_state import held_lock, read_git_state
 from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout, is_managed
-from gitmem.pending_writes import Landing, PendingWrites, mint_write_id
-from gitmem.repository import Head, Repository
-from gitmem.settling import SettlePlan, plan_settling
-from gitmem.staging_extensions import StagingRefused
-from gitmem.work_tree import check_way, find_twin, remove_beside, replaced_file
+from gitmem.pending_writes import PendingWrites, mint_write_id
+from gitmem.repository import Repository
+from gitmem.settling import plan_settling
+from gitmem.work_tree import check_way, find_twin, replaced_file
 
-#: How often a commit is prepared anew when something moved meanwhile.
-_TRIES: Final = 6
 _HOME_WAIT: Final = 10.0
 #: Files that are not managed and that `init` writes.
 _RULE_FILES: Final = (".gitattributes", ".gitignore")
@@ -39,15 +36,6 @@ _RULE_FILES: Final = (".gitattributes", ".gitignore")
 
 def _nothing(_: object) -> None:
     return
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What one pass over the queue did."""
-
-    settled: dict[str, Settled]
-    blocked: dict[str, str]
-    head: str | None = None
 
 
 class OperatorBranch:
@@ -79,22 +67,29 @@ class OperatorBranch:
         record: Callable[[PendingWrite], None] = _nothing,
         checkpoint: Callable[[str], None] = _nothing,
     ) -> None:
-        self._repository = repository
-        self._layout = layout
+        name = branch if branch is None or branch.startswith("refs/") else f"refs/heads/{branch}"
         self.operator = operator
         self._now = now
-        self._branch = branch if branch is None or branch.startswith("refs/") else f"refs/heads/{branch}"
-        self._record = record
-        self._step = checkpoint
         self._owner = HomeOwner(layout, repository.config)
-        self._attributes = AttributeFiles(layout, repository.config)
-        self._pending = PendingWrites(layout.pending)
-        self._landing = BranchLanding(
-            repository, layout, self._owner, agent=agent, operator=operator, now=now, checkpoint=checkpoint
+        self._parts = QueueParts(
+            repository=repository,
+            layout=layout,
+            attributes=AttributeFiles(layout, repository.config),
+            pending=PendingWrites(layout.pending),
+            landing=BranchLanding(
+                repository,
+                layout,
+                self._owner,
+                agent=agent,
+                operator=operator,
+                now=now,
+                checkpoint=checkpoint,
+            ),
+            home=BranchHome(repository, home_id),
+            branch=name,
+            record=record,
+            step=checkpoint,
         )
-        self._home = BranchHome(repository, home_id)
-        self._unfinished: Landing | None = None
-        self._fresh: PendingWrite | None = None
 
     def write(
         self,
@@ -130,7 +125,6 @@ class OperatorBranch:
         if not changes or len({change.path for change in changes}) != len(changes):
             raise UsageError("a write names each of its paths once")
         with self._lock(locked=locked):
-            self._unfinished = None
             snapshot = self.look([change.path for change in changes])
             accepted = tuple(self._accept(change, snapshot) for change in changes)
             done = self._already(accepted, snapshot)
@@ -145,13 +139,13 @@ class OperatorBranch:
         Args:
             locked: the caller holds the home's lock.
         """
-        if not self._pending.read() and self._pending.read_landing() is None:
+        pending = self._parts.pending
+        if not pending.read() and pending.read_landing() is None:
             return []
         self._owner.check()
         with self._lock(locked=locked):
-            self._unfinished = self._fresh = None
-            waiting, done = self._begin(self._repository.head())
-            return [*done.values(), *self._settle(waiting, None).settled.values()]
+            turn = QueueTurn(self._parts)
+            return [*turn.done.values(), *turn.settle().settled.values()]
 
     def look(self, staged: Sequence[str] | None = ()) -> BranchSnapshot:
         """Return what there is now.
@@ -159,18 +153,11 @@ class OperatorBranch:
         Args:
             staged: paths whose staged content matters; None leaves the staging area unread.
         """
-        return BranchSnapshot(
-            self._layout,
-            self._repository,
-            self._attributes,
-            branch=self._branch,
-            staged=staged,
-            landed=self._unfinished.files if self._unfinished else {},
-        )
+        return self._parts.look(staged)
 
     def pending(self) -> list[PendingWrite]:
         """Return the writes that wait, each with the reason that holds it up now."""
-        waiting = self._pending.read()
+        waiting = self._parts.pending.read()
         if not waiting:
             return []
         reason = self.obstacle()
@@ -184,20 +171,20 @@ class OperatorBranch:
 
     def damaged(self) -> list[str]:
         """Return the names of files among the pending writes that cannot be read."""
-        return self._pending.damaged()
+        return self._parts.pending.damaged()
 
     def obstacle(self) -> str | None:
         """Return what keeps the branch from taking a commit now, None if nothing does."""
-        state = read_git_state(self._layout, self._repository, self._branch)
-        fault = state.obstacle or held_lock(self._layout, state.head)
+        state = read_git_state(self._parts.layout, self._parts.repository, self._parts.branch)
+        fault = state.obstacle or held_lock(self._parts.layout, state.head)
         if fault is not None or state.head.commit is None:
             return fault
-        tree = self._repository.read_commit(state.head.commit).tree
-        return self._home.fault(tree, state.head.branch or "", [])
+        tree = self._parts.repository.read_commit(state.head.commit).tree
+        return self._parts.home.fault(tree, state.head.branch or "", [])
 
     @contextmanager
     def _lock(self, *, locked: bool) -> Iterator[None]:
-        with nullcontext() if locked else file_lock(self._layout.home_lock, wait=_HOME_WAIT):
+        with nullcontext() if locked else file_lock(self._parts.layout.home_lock, wait=_HOME_WAIT):
             try:
                 yield
             finally:
@@ -213,9 +200,9 @@ class OperatorBranch:
         if view.sight.fault is not None:
             raise ProtectedPath(view.sight.fault, hint="Nothing was written.", path=change.path)
         if view.raw is None and change.result is not None:
-            check_way(self._layout.root, change.path)
+            check_way(self._parts.layout.root, change.path)
         if view.raw is None and view.head is None and change.result is not None:
-            twin = find_twin(self._layout.root, change.path)
+            twin = find_twin(self._parts.layout.root, change.path)
             if twin is not None:
                 raise ProtectedPath(
                     f"{change.path} is the same name as {twin} on other machines",
@@ -232,7 +219,9 @@ class OperatorBranch:
         ]
         if not rest:
             return WriteOutcome(snapshot.state.head.commit, None, on_disk=True, unchanged=True)
-        waiting = {change.path: (write, change) for write in self._pending.read() for change in write.changes}
+        waiting = {
+            change.path: (write, change) for write in self._parts.pending.read() for change in write.changes
+        }
         for one in rest:
             write, change = waiting.get(one.path, (None, one))
             if write is None or change.result != one.result or _disk(one, snapshot) != one.result:
@@ -240,13 +229,10 @@ class OperatorBranch:
         return WriteOutcome(None, waiting[rest[0].path][0].reason, on_disk=True, unchanged=True)
 
     def _commit_or_keep(self, write: PendingWrite, snapshot: BranchSnapshot, *, defer: bool) -> WriteOutcome:
-        self._fresh = None
-        waiting, before = self._begin(snapshot.state.head)
-        write = replace(write, number=max((one.number for one in waiting), default=0) + 1)
-        self._fresh = write if defer else None
-        # What was just seen serves for the first try, unless others wait, whose paths were not looked at.
+        turn = QueueTurn(self._parts)
+        write = replace(write, number=turn.next_number())
         try:
-            run = self._settle([*waiting, write], None if waiting or before else snapshot)
+            run = turn.settle(write, snapshot, queued=defer)
         except OSError as error:
             if not defer or not self._is_on_disk(write):
                 raise
@@ -263,16 +249,16 @@ class OperatorBranch:
         if not defer:
             return WriteOutcome(None, reason, on_disk=self._is_on_disk(write))
         write = replace(write, reason=reason)
-        self._pending.put(write)
-        self._step("kept")
+        self._parts.pending.put(write)
+        self._parts.step("kept")
         try:
             self._write_files(write)
         except BaseException:
             if not self._is_on_disk(write):
-                self._pending.drop([write])
+                self._parts.pending.drop([write])
             raise
-        self._record(write)
-        self._pending.put(replace(write, recorded=True))
+        self._parts.record(write)
+        self._parts.pending.put(replace(write, recorded=True))
         return WriteOutcome(None, reason, on_disk=True)
 
     def _write_files(self, write: PendingWrite) -> None:
@@ -286,142 +272,19 @@ class OperatorBranch:
             raw = None if change.result is None else snapshot.disk_bytes(change.path, change.result)
             mode = view.stat.st_mode if view.stat else None
             with replaced_file(
-                self._layout.root, change.path, raw, mode=mode, token=write.id, grant=self._owner.give
+                self._parts.layout.root, change.path, raw, mode=mode, token=write.id, grant=self._owner.give
             ) as file:
                 file.place()
                 file.settle()
-            self._step("written")
+            self._parts.step("written")
 
     def _is_on_disk(self, write: PendingWrite) -> bool:
         snapshot = self.look(None)
         return all(snapshot.sight(change.path).disk == change.result for change in write.changes)
 
-    def _begin(self, head: Head) -> tuple[list[PendingWrite], dict[str, Settled]]:
-        """Clear up after a process that was killed; return what waits, and what it had put on the branch."""
-        self._landing.clear_stale_locks(head)
-        waiting = self._pending.read()
-        for write in waiting:
-            self._remove_leftovers(write.paths, write.id)
-        landing = self._pending.read_landing()
-        if landing is None:
-            return waiting, {}
-        self._remove_leftovers([*landing.files], landing.token)
-        self._pending.sweep()
-        waiting += self._queue_fresh(landing, waiting)
-        done = self._landed(waiting, landing)
-        if done:
-            self._landing.make_durable(self._branch or head.branch)
-            self._finish(waiting, done)
-        else:
-            self._unfinished = replace(landing, fresh=None)
-        return [write for write in waiting if write.id not in done], done
-
-    def _queue_fresh(self, landing: Landing, waiting: Sequence[PendingWrite]) -> list[PendingWrite]:
-        """Queue the write that a killed process was making, if it had moved a file; else it was nothing."""
-        fresh = landing.fresh
-        if fresh is None or any(write.id == fresh.id for write in waiting):
-            return []
-        self._unfinished = landing
-        snapshot = self.look(None)
-        for change in fresh.changes:
-            sight = snapshot.sight(change.path)
-            if sight.landed or sight.disk == change.result != change.base:
-                number = max((write.number for write in waiting), default=0) + 1
-                fresh = replace(fresh, number=number)
-                self._pending.put(fresh)
-                return [fresh]
-        return []
-
-    def _remove_leftovers(self, paths: Sequence[str], token: str) -> None:
-        for path in paths:
-            remove_beside(self._layout.root, path, token)
-
-    def _landed(self, waiting: Sequence[PendingWrite], landing: Landing) -> dict[str, Settled]:
-        tip = self._repository.read_ref(self._branch) if self._branch else self._repository.head().commit
-        if tip is None or not self._repository.contains(landing.tip):
-            return {}
-        if not self._repository.is_ancestor(landing.tip, tip):
-            return {}
-        return {
-            write.id: Settled(write, landing.commits[write.id], landing.conflicts.get(write.id, ()))
-            for write in waiting
-            if write.id in landing.commits
-        }
-
-    def _settle(self, waiting: Sequence[PendingWrite], snapshot: BranchSnapshot | None) -> _Run:
-        """Bring what waits to the branch as far as it goes, and drop that from the queue."""
-        reason = "the branch keeps moving"
-        for _ in range(_TRIES if waiting else 0):
-            try:
-                run = self._try(waiting, snapshot)
-            except HeadMoved:
-                snapshot = None
-                self._step("moved meanwhile")
-                continue
-            except ProtectedPath as error:
-                reason = error.message
-                break
-            except (StagingRefused, BranchBusy, SigningFailed) as refused:
-                reason = str(refused)
-                break
-            self._finish(waiting, run.settled)
-            return run
-        return _Run({}, {write.id: reason for write in waiting})
-
-    def _try(self, waiting: Sequence[PendingWrite], snapshot: BranchSnapshot | None) -> _Run:
-        snapshot = snapshot or self.look([path for write in waiting for path in write.paths])
-        if snapshot.state.obstacle is not None:
-            raise BranchBusy(snapshot.state.obstacle)
-        if snapshot.refused is not None:
-            raise snapshot.refused
-        head = snapshot.state.head
-        assert head.branch is not None
-        fault = self._home.fault(snapshot.tree, head.branch, waiting)
-        if fault is not None:
-            raise BranchBusy(fault)
-        return self._carry_out(snapshot, plan_settling(waiting, snapshot.sight), waiting)
-
-    def _carry_out(
-        self,
-        snapshot: BranchSnapshot,
-        plan: SettlePlan,
-        waiting: Sequence[PendingWrite],
-    ) -> _Run:
-        by_id = {write.id: write for write in waiting}
-        head = snapshot.state.head
-        tip, commits = head.commit, {}
-        if not plan.is_empty:
-            made = self._landing.make(snapshot, plan, by_id)
-            index = self._landing.prepare_index(snapshot, plan)
-            self._landing.land(snapshot, plan, made, index, self._note)
-            tip, commits = (made.chain[-1][0] if made.chain else tip), dict(made.by_write)
-        done = {
-            key: Settled(by_id[key], commits.get(key), plan.conflicts.get(key, ())) for key in plan.settled
-        }
-        return _Run(done, dict(plan.blocked), tip)
-
-    def _finish(self, waiting: Sequence[PendingWrite], settled: dict[str, Settled]) -> None:
-        """Drop what is on the branch, once its record is in the spool."""
-        done = [write for write in waiting if write.id in settled]
-        for write in done:
-            if not write.recorded:
-                self._record(write)
-        if done:
-            self._pending.drop([write for write in done if write is not self._fresh])
-            self._step("dropped")
-            self._pending.forget_landing()
-
-    def _note(self, landing: Landing | None) -> None:
-        if landing is not None:
-            self._pending.note_landing(replace(landing, fresh=self._fresh))
-        elif self._unfinished is not None:
-            self._pending.note_landing(self._unfinished)
-        else:
-            self._pending.forget_landing()
-
     def _hand_over(self) -> None:
         if self._owner.is_other:
-            common, own = self._layout.common_dir, self._layout.git_dir
+            common, own = self._parts.layout.common_dir, self._parts.layout.git_dir
             places = ("gitmem", "logs", "refs", "objects/pack")
             self._owner.hand_over(
                 [*(common / name for name in places), own / "gitmem", own / "logs", own / "index"]

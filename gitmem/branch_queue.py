@@ -1,0 +1,229 @@
+"""One holder's turn at the queue of pending writes, under the home's lock.
+
+First comes what a killed process left: locks with gitmem's mark, files beside others, a commit that was on
+the branch already. Then everything that waits is brought to the branch, as far as that takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gitmem.attribute_files import AttributeFiles
+from gitmem.branch_changes import PendingWrite, Settled
+from gitmem.branch_home import BranchHome
+from gitmem.branch_landing import BranchBusy, BranchLanding
+from gitmem.branch_snapshot import BranchSnapshot
+from gitmem.commit_signing import SigningFailed
+from gitmem.errors import HeadMoved, ProtectedPath
+from gitmem.layout import Layout
+from gitmem.pending_writes import Landing, PendingWrites
+from gitmem.repository import Repository
+from gitmem.settling import SettlePlan, plan_settling
+from gitmem.staging_extensions import StagingRefused
+from gitmem.work_tree import remove_beside
+
+#: How often a commit is prepared anew when something moved meanwhile.
+_TRIES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class QueueParts:
+    """What a turn at the queue works with.
+
+    Attributes:
+        branch: full name of the branch that may be committed on, None for any.
+        record: makes a write's record durable in the spool.
+        step: called with a name between any two steps.
+    """
+
+    repository: Repository
+    layout: Layout
+    attributes: AttributeFiles
+    pending: PendingWrites
+    landing: BranchLanding
+    home: BranchHome
+    branch: str | None
+    record: Callable[[PendingWrite], None]
+    step: Callable[[str], None]
+
+    def look(self, staged: Sequence[str] | None, landing: Landing | None = None) -> BranchSnapshot:
+        """Return what there is now.
+
+        Args:
+            staged: paths whose staged content matters; None leaves the staging area unread.
+            landing: what a killed process was about to put where.
+        """
+        return BranchSnapshot(
+            self.layout,
+            self.repository,
+            self.attributes,
+            branch=self.branch,
+            staged=staged,
+            landed=landing.files if landing else {},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRun:
+    """What was done with the queue.
+
+    Attributes:
+        settled: writes that wait no more, by id.
+        blocked: why the others go on waiting, by id.
+        head: the branch's commit behind it.
+    """
+
+    settled: dict[str, Settled]
+    blocked: dict[str, str]
+    head: str | None = None
+
+
+class QueueTurn:
+    """One turn at the queue; made under the home's lock, used once.
+
+    Attributes:
+        waiting: what waits, in order.
+        done: what a killed process had put on the branch; it is dropped already.
+    """
+
+    def __init__(self, parts: QueueParts) -> None:
+        self._parts = parts
+        self._fresh: PendingWrite | None = None
+        self._unfinished: Landing | None = None
+        self.waiting = parts.pending.read()
+        self.done: dict[str, Settled] = {}
+        parts.landing.clear_stale_locks(parts.repository.head(), parts.branch)
+        for write in self.waiting:
+            self._remove_leftovers(write.paths, write.id)
+        landing = parts.pending.read_landing()
+        if landing is not None:
+            self._recover(landing)
+
+    def next_number(self) -> int:
+        """Return the number of a write that is put behind all others."""
+        return max((write.number for write in self.waiting), default=0) + 1
+
+    def settle(
+        self,
+        fresh: PendingWrite | None = None,
+        snapshot: BranchSnapshot | None = None,
+        *,
+        queued: bool = True,
+    ) -> QueueRun:
+        """Bring what waits to the branch as far as it goes, and drop that from the queue.
+
+        Args:
+            fresh: a write that is made just now, behind all others; it has no file in the queue.
+            snapshot: what was just seen of it; serves for the first try if nothing else waits.
+            queued: whether `fresh` is to be taken up by others if this process is killed.
+        """
+        self._fresh = fresh if queued else None
+        if self.waiting or self.done:
+            snapshot = None
+        writes = [*self.waiting, *([fresh] if fresh else [])]
+        reason = "the branch keeps moving"
+        for _ in range(_TRIES if writes else 0):
+            try:
+                run = self._try(writes, snapshot)
+            except HeadMoved:
+                snapshot = None
+                self._parts.step("moved meanwhile")
+                continue
+            except ProtectedPath as error:
+                reason = error.message
+                break
+            except (StagingRefused, BranchBusy, SigningFailed) as refused:
+                reason = str(refused)
+                break
+            self._finish(writes, run.settled)
+            return run
+        return QueueRun({}, {write.id: reason for write in writes})
+
+    def _recover(self, landing: Landing) -> None:
+        self._remove_leftovers([*landing.files], landing.token)
+        self._parts.pending.sweep()
+        fresh = landing.fresh
+        if fresh is not None and all(write.id != fresh.id for write in self.waiting):
+            fresh = replace(fresh, number=self.next_number())
+            if self._has_landed(landing) or self._has_begun(fresh, landing):
+                self._parts.pending.put(fresh)
+                self.waiting.append(fresh)
+        if not self._has_landed(landing):
+            self._unfinished = replace(landing, fresh=None)
+            return
+        self.done = {
+            write.id: Settled(write, landing.commits[write.id], landing.conflicts.get(write.id, ()))
+            for write in self.waiting
+            if write.id in landing.commits
+        }
+        self._parts.landing.make_durable(self._parts.branch or self._parts.repository.head().branch)
+        self._finish(self.waiting, self.done)
+        self.waiting = [write for write in self.waiting if write.id not in self.done]
+
+    def _has_landed(self, landing: Landing) -> bool:
+        repository, branch = self._parts.repository, self._parts.branch
+        tip = repository.read_ref(branch) if branch else repository.head().commit
+        if tip is None or not repository.contains(landing.tip):
+            return False
+        return repository.is_ancestor(landing.tip, tip)
+
+    def _has_begun(self, fresh: PendingWrite, landing: Landing) -> bool:
+        """Say whether a killed process had moved a file; if not, its write was nothing yet."""
+        snapshot = self._parts.look(None, landing)
+        sights = [(change, snapshot.sight(change.path)) for change in fresh.changes]
+        return any(sight.landed or sight.disk == change.result != change.base for change, sight in sights)
+
+    def _remove_leftovers(self, paths: Sequence[str], token: str) -> None:
+        for path in paths:
+            remove_beside(self._parts.layout.root, path, token)
+
+    def _try(self, writes: Sequence[PendingWrite], snapshot: BranchSnapshot | None) -> QueueRun:
+        paths = [path for write in writes for path in write.paths]
+        snapshot = snapshot or self._parts.look(paths, self._unfinished)
+        if snapshot.state.obstacle is not None:
+            raise BranchBusy(snapshot.state.obstacle)
+        if snapshot.refused is not None:
+            raise snapshot.refused
+        head = snapshot.state.head
+        assert head.branch is not None
+        fault = self._parts.home.fault(snapshot.tree, head.branch, writes)
+        if fault is not None:
+            raise BranchBusy(fault)
+        return self._carry_out(snapshot, plan_settling(writes, snapshot.sight), writes)
+
+    def _carry_out(
+        self, snapshot: BranchSnapshot, plan: SettlePlan, writes: Sequence[PendingWrite]
+    ) -> QueueRun:
+        by_id = {write.id: write for write in writes}
+        tip, commits = snapshot.state.head.commit, {}
+        if not plan.is_empty:
+            landing = self._parts.landing
+            made = landing.make(snapshot, plan, by_id)
+            index = landing.prepare_index(snapshot, plan)
+            landing.land(snapshot, plan, made, index, self._note)
+            tip, commits = (made.chain[-1][0] if made.chain else tip), dict(made.by_write)
+        done = {
+            key: Settled(by_id[key], commits.get(key), plan.conflicts.get(key, ())) for key in plan.settled
+        }
+        return QueueRun(done, dict(plan.blocked), tip)
+
+    def _finish(self, writes: Sequence[PendingWrite], settled: dict[str, Settled]) -> None:
+        """Drop what is on the branch, once its record is in the spool."""
+        done = [write for write in writes if write.id in settled]
+        for write in done:
+            if not write.recorded:
+                self._parts.record(write)
+        if done:
+            self._parts.pending.drop([write for write in done if write is not self._fresh])
+            self._parts.step("dropped")
+            self._parts.pending.forget_landing()
+
+    def _note(self, landing: Landing | None) -> None:
+        if landing is not None:
+            self._parts.pending.note_landing(replace(landing, fresh=self._fresh))
+        elif self._unfinished is not None:
+            self._parts.pending.note_landing(self._unfinished)
+        else:
+            self._parts.pending.forget_landing()

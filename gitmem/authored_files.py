@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.authored_text import Problem, decode_text
-from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, find_notes, is_note_path
+from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, is_note_path
 from gitmem.documents import Document, entry_documents, note_documents, prose_documents
 from gitmem.entries import parse_store
 from gitmem.errors import InvalidRecord
@@ -66,7 +66,8 @@ def find_authored(root: Path) -> FoundAuthored:
     problems: dict[str, str] = {}
     for path in (*STORES.values(), *PROSE.values()):
         _look_at(root, path, files, problems)
-    for listing in (find_notes(root), list_files(root, EPISODES, NOTE_SUFFIXES)):
+    for folder in (NOTES, EPISODES):
+        listing = list_files(root, folder, NOTE_SUFFIXES, in_order=False)
         files.update((found.path, found.stat) for found in listing.files)
         problems.update((skipped.path, skipped.reason) for skipped in listing.skipped)
     return FoundAuthored(files, problems)

@@ -65,6 +65,8 @@ def find_backlog(
     found: FoundAuthored | None,
     receipts: Receipts,
     root: Path,
+    *,
+    retry: bool = False,
 ) -> Backlog:
     """Compare what is covered with what there is.
 
@@ -74,14 +76,15 @@ def find_backlog(
         found: the authored files; None leaves them out.
         receipts: in force now.
         root: the work tree, for files whose stat alone does not say whether they changed.
+        retry: also what could not be read before, though nothing about it seems to have changed.
     """
-    changed = [s for path, s in segments.items() if not _is_read(manifest.segments.get(path), s)]
+    changed = [s for path, s in segments.items() if not _is_read(manifest.segments.get(path), s, retry=retry)]
     gone = tuple(path for path in manifest.segments if path not in segments)
     files: tuple[str, ...] = ()
     gone_files: tuple[str, ...] = ()
     problems: dict[str, str] = {}
     if found is not None:
-        files = _changed_files(manifest, found, receipts, root)
+        files = _changed_files(manifest, found, receipts, root, retry=retry)
         gone_files = tuple(p for p in manifest.files if p not in found.files and p not in found.problems)
         problems = {path: why for path, why in found.problems.items() if not _is_named(manifest, path, why)}
     return Backlog(
@@ -157,8 +160,10 @@ def _is_searched(record: Record) -> bool:
     return record.kind != "tool_execution" or "input" in record.body["blob"]["fields"]
 
 
-def _is_read(mark: SegmentMark | None, segment: Segment) -> bool:
-    return mark is not None and mark.blobs == segment.blobs and mark.made_by == MADE_BY
+def _is_read(mark: SegmentMark | None, segment: Segment, *, retry: bool) -> bool:
+    if mark is None or mark.blobs != segment.blobs or mark.made_by != MADE_BY:
+        return False
+    return not (retry and segment.path in mark.problems)
 
 
 def _newest_first(segment: Segment) -> tuple[str, int, str]:
@@ -166,7 +171,7 @@ def _newest_first(segment: Segment) -> tuple[str, int, str]:
 
 
 def _changed_files(
-    manifest: Manifest, found: FoundAuthored, receipts: Receipts, root: Path
+    manifest: Manifest, found: FoundAuthored, receipts: Receipts, root: Path, *, retry: bool
 ) -> tuple[str, ...]:
     if closing_digest(receipts) != manifest.closed_under:
         changed = list(found.files)
@@ -175,6 +180,9 @@ def _changed_files(
         changed = [
             path for path, stat in found.files.items() if not is_same(root, path, stat, marks.get(path))
         ]
+        if retry:
+            unread = (path for path, mark in marks.items() if mark.problem is not None and not mark.digest)
+            changed += [path for path in unread if path in found.files and path not in changed]
     return tuple(sorted(changed, key=lambda path: found.files[path].st_mtime_ns, reverse=True))
 
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from gitmem.authored_files import FoundAuthored, mark_of_problem, read_authored
 from gitmem.catalog import path_order
@@ -15,12 +15,15 @@ from gitmem.documents import Document, analyze
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
 from gitmem.index_backlog import Backlog, closing_digest, last_line_hash, resume_offset
+from gitmem.layout import NOTES
 from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import BadLine, read_records
 from gitmem.manifest import FileMark, Manifest, SegmentMark
 from gitmem.note_ids import NoteIds
 from gitmem.records import Record
 from gitmem.search_index import IndexChange, Indexed
+
+_NOTES: Final = f"{NOTES}/"
 
 
 class MakeDocuments(Protocol):
@@ -123,7 +126,7 @@ def _take_files(
     sources: Sources, backlog: Backlog, batch: Batch, limit: int, is_late: Callable[[], bool]
 ) -> int:
     """Read changed files until the batch is full; return how many are left."""
-    id_of = sources.note_ids.lookup(_note_paths(sources))
+    id_of = sources.note_ids.lookup(note_paths(sources))
     for done, path in enumerate(backlog.files):
         if done and (len(batch.documents) >= limit or is_late()):
             return len(backlog.files) - done
@@ -173,8 +176,10 @@ def _take_segment(sources: Sources, batch: Batch, segment: Segment) -> None:
     try:
         content = sources.ledger.read_segment(segment)
     except GitmemError as error:
-        batch.drop(path)
-        batch.segments[path] = SegmentMark(segment.blobs, 0, "", 0, {path: error.message})
+        unread = SegmentMark(segment.blobs, 0, "", 0, {path: error.message})
+        if mark != unread:
+            batch.drop(path)
+        batch.segments[path] = unread
         return
     start = resume_offset(content, mark)
     if mark is None or start == 0:
@@ -200,7 +205,7 @@ def _take_segment(sources: Sources, batch: Batch, segment: Segment) -> None:
 
 def _settle_ids(sources: Sources, manifest: Manifest, batch: Batch) -> str:
     """Give each note the id that the list of all notes gives it; return what that was decided by."""
-    paths = _note_paths(sources)
+    paths = note_paths(sources)
     digest = notes_digest(sources)
     if digest == manifest.notes_of and not batch.has_notes:
         return digest
@@ -214,7 +219,7 @@ def _settle_ids(sources: Sources, manifest: Manifest, batch: Batch) -> str:
 
 def notes_digest(sources: Sources) -> str:
     """Return a digest of what the ids of notes depend on, beside the notes' own text."""
-    text = "\0".join([str(sources.head), *_note_paths(sources)])
+    text = "\0".join([str(sources.head), *note_paths(sources)])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -222,14 +227,14 @@ def _assign_ids(
     paths: list[str], files: Mapping[str, FileMark], id_of: Callable[[str], str]
 ) -> dict[str, str]:
     owners: dict[str, str] = {}
-    for path in paths:
+    for path in sorted(paths, key=path_order):
         mark = files.get(path)
         if mark is not None and mark.note_id is not None:
             owners[own_id(mark.declared or id_of(path), path, owners, id_of)] = path
     return {path: note_id for note_id, path in owners.items()}
 
 
-def _note_paths(sources: Sources) -> list[str]:
-    """Return the paths of all notes in the order in which they claim ids."""
+def note_paths(sources: Sources) -> list[str]:
+    """Return the paths of all notes, sorted."""
     files = () if sources.found is None else sources.found.files
-    return sorted(filter(is_note_path, files), key=path_order)
+    return sorted(path for path in files if path.startswith(_NOTES) and is_note_path(path))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from gitmem.authored_files import FOLDERS, find_authored
 from gitmem.changes import Hints
-from gitmem.index_backlog import documents_of, find_backlog, void_marks
+from gitmem.index_backlog import Backlog, documents_of, find_backlog, void_marks
 from gitmem.index_batch import MakeDocuments, Sources, compose
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -174,26 +175,40 @@ class Indexer:
 
     def _commit_batches(self, writer: IndexWriter, hints: Hints | None, budget: Budget) -> CatchUp:
         end = None if budget.seconds is None else self._clock() + budget.seconds
+        retry = hints is None or bool(hints.doubt)
         indexed = 0
         while True:
-            manifest = writer.snapshot().manifest
-            sources = self._look(manifest, hints)
-            segments = self._ledger.segments()
-            backlog = find_backlog(manifest, segments, sources.found, sources.receipts, self._root)
-            if backlog.forgotten:
-                manifest = void_marks(manifest, _origins_of(backlog.forgotten, writer.snapshot().parts))
-                backlog = find_backlog(manifest, segments, sources.found, sources.receipts, self._root)
+            covered = writer.snapshot().manifest
+            sources = self._look(covered, hints)
+            manifest, backlog = self._find_work(writer, sources, retry=retry)
             change, left = compose(
                 sources, manifest, backlog, self._size, lambda: end is not None and self._clock() >= end
             )
-            if change.manifest == manifest and not backlog:
-                self._size = FIRST_BATCH
-                return CatchUp(indexed, 0, tuple(manifest.quarantined))
-            writer.commit(replace(change, merge_limit=budget.merged))
-            indexed += len(change.add) + len(change.remove_origins) + len(change.remove_records)
+            done = len(change.add) + len(change.remove_origins) + len(change.remove_records)
+            if done or change.manifest != covered:
+                writer.commit(replace(change, merge_limit=budget.merged))
+            indexed += done
             self._size = min(self._size * 2, LARGEST_BATCH) if left else FIRST_BATCH
             if not left or (end is not None and self._clock() >= end):
                 return CatchUp(indexed, left, tuple(change.manifest.quarantined))
+            retry = False
+
+    def _find_work(self, writer: IndexWriter, sources: Sources, *, retry: bool) -> tuple[Manifest, Backlog]:
+        """Return what is covered, and what is not; segments with forgotten records are to be read anew."""
+        snapshot = writer.snapshot()
+        find = partial(
+            find_backlog,
+            segments=self._ledger.segments(),
+            found=sources.found,
+            receipts=sources.receipts,
+            root=self._root,
+            retry=retry,
+        )
+        backlog = find(snapshot.manifest)
+        if not backlog.forgotten:
+            return snapshot.manifest, backlog
+        manifest = void_marks(snapshot.manifest, _origins_of(backlog.forgotten, snapshot.parts))
+        return manifest, find(manifest)
 
     def _look(self, manifest: Manifest, hints: Hints | None) -> Sources:
         return Sources(

@@ -106,14 +106,6 @@ class MemoryReader:
             metadata=whole.metadata,
         )
 
-    def resolves(self, ref: str) -> bool:
-        """Say whether a ref names something now."""
-        try:
-            self._read(parse_ref(ref))
-        except GitmemError:
-            return False
-        return True
-
     def _parse(self, text: str) -> SourceRef:
         """Return the ref that a text is or stands for."""
         if not isinstance(text, str) or ":" in text or not text:

@@ -7,19 +7,19 @@ answers from what is newest and says so.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
 from gitmem.advanced_query import find_operands
 from gitmem.analysis import MAX_QUERY_CHARS, QueryUnit, analyze_query
-from gitmem.authored_files import find_authored
+from gitmem.authored_files import find_authored, read_authored
 from gitmem.documents import Document, analyze
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
-from gitmem.index_batch import Sources, notes_digest
+from gitmem.index_batch import Sources, note_paths, notes_digest
 from gitmem.latest_snapshots import LatestSnapshots
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -57,7 +57,6 @@ class _View:
     Attributes:
         parts: of the index, and last what is not indexed yet.
         backlog: what the index does not cover.
-        notes_moved: whether ids of notes in the index may be those of before.
         doubts: why the index could not be read, if so.
     """
 
@@ -66,7 +65,6 @@ class _View:
     sources: Sources
     backlog: Backlog
     unindexed: Unindexed
-    notes_moved: bool
     doubts: tuple[str, ...]
 
 
@@ -79,7 +77,7 @@ class Search:
         layout: its files.
         index: may be missing, behind or damaged.
         note_ids: gives notes their ids.
-        reader: resolves refs; what it does not resolve is no hit.
+        reader: resolves refs.
     """
 
     def __init__(
@@ -171,7 +169,6 @@ class Search:
             sources=sources,
             backlog=backlog,
             unindexed=newest,
-            notes_moved=notes_digest(sources) != manifest.notes_of,
             doubts=doubts,
         )
 
@@ -221,7 +218,8 @@ class Search:
         self, request: SearchRequest, view: _View, candidates: Iterable[list[Candidate]], ranking: Ranking
     ) -> Iterator[tuple[Place, Document, float]]:
         """Yield the hits in order, each with its place: what is live, the latest, and not shown before."""
-        ordered = in_order(candidates, lambda c: view.parts[c[2]].document(c[3]))
+        present = _present_refs(view)
+        ordered = in_order(candidates, lambda c: present(view.parts[c[2]].document(c[3])))
         best = list(islice(ordered, _LOOKED_AT))
         words = exact_words(request.query) if request.sort == "relevance" and not request.advanced else ()
         scores = ranking.scores
@@ -249,14 +247,12 @@ class Search:
             return True
         if document.record is not None and document.record in view.backlog.forgotten:
             return False
-        is_stale = document.origin in view.backlog.stale
+        if document.origin not in view.backlog.stale:
+            return True
         if document.record is not None:
-            return not is_stale or self._is_in_ledger(view, document)
-        if is_stale and (document.path in view.unindexed.files or document.path in view.backlog.gone_files):
-            return False
-        if is_stale or (document.kind == "note" and view.notes_moved):
-            return self._reader.resolves(document.source_ref)
-        return True
+            return self._is_in_ledger(view, document)
+        # What was read of changed files is in the part of what is not indexed.
+        return document.origin not in view.unindexed.files and _is_in_file(view.sources, document)
 
     def _is_in_ledger(self, view: _View, document: Document) -> bool:
         segment = self._ledger.segments().get(document.origin)
@@ -265,6 +261,30 @@ class Search:
             return True
         record = self._ledger.find(document.record or "")
         return record is not None and not record.redacted
+
+
+def _is_in_file(sources: Sources, document: Document) -> bool:
+    id_of = sources.note_ids.lookup(note_paths(sources))
+    read = read_authored(sources.root, document.origin, id_of, sources.receipts)
+    return read is not None and any(one.source_ref == document.source_ref for one in read.documents)
+
+
+def _present_refs(view: _View) -> Callable[[Document], Document]:
+    """Return what gives a document the ref that it has now.
+
+    A note without an id of its own has one from history; a commit may have changed it since it was indexed.
+    """
+    if notes_digest(view.sources) == view.manifest.notes_of:
+        return lambda document: document
+    id_of = view.sources.note_ids.lookup(note_paths(view.sources))
+
+    def present(document: Document) -> Document:
+        mark = view.manifest.files.get(document.origin) if document.kind == "note" else None
+        if mark is None or mark.declared is not None or document.origin in view.backlog.stale:
+            return document
+        return replace(document, source_ref=f"note:{id_of(document.origin)}")
+
+    return present
 
 
 def _units_of(request: SearchRequest, parts: Sequence[IndexPart]) -> list[QueryUnit]:

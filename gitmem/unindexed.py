@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitmem.authored_files import read_authored
-from gitmem.catalog import path_order
-from gitmem.curated import is_note_path
 from gitmem.documents import Document, analyze
 from gitmem.errors import GitmemError
 from gitmem.index_backlog import Backlog, documents_of, resume_offset
-from gitmem.index_batch import Sources
+from gitmem.index_batch import Sources, note_paths
 from gitmem.ledger import Segment, spooled_records
 from gitmem.ledger_format import BadLine, Line, decode, parse_line, split_segment
 from gitmem.manifest import Manifest, SegmentMark
@@ -132,8 +130,7 @@ def _last_number(sources: Sources, segment: Segment) -> int:
 
 
 def _read_files(sources: Sources, backlog: Backlog, room: _Room) -> Iterator[tuple[str, list[Document]]]:
-    found = () if sources.found is None else sources.found.files
-    id_of = sources.note_ids.lookup(sorted(filter(is_note_path, found), key=path_order))
+    id_of = sources.note_ids.lookup(note_paths(sources))
     for path in backlog.files:
         read = read_authored(sources.root, path, id_of, sources.receipts)
         if read is None:

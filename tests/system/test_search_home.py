@@ -108,6 +108,25 @@ def test_a_moved_note_keeps_its_ref(path: Path) -> None:
             home.get(hit.source_ref)
 
 
+def test_a_commit_does_not_change_the_ref_of_a_note(path: Path) -> None:
+    """A note without an id of its own has one from history, also right after HEAD moved."""
+    write_files(path, {"notes/pooler.md": "# Pooler\n\nRestart it with make pooler.\n"})
+    with AgentHome.open(path) as home:
+        home.catch_up()
+        (before,) = home.search("pooler").results
+        commit_all(path, "a note")
+        commit_all(path, "another", {"notes/other.md": "Nothing to see.\n"})
+        (after,) = home.search("pooler").results
+        assert after.source_ref == before.source_ref
+        assert home.get(after.source_ref).content.startswith("# Pooler")
+        git("rm", "-q", "notes/pooler.md", cwd=path)
+        git("commit", "-q", "-m", "remove", cwd=path)
+        write_files(path, {"notes/pooler.md": "# Pooler again\n"})
+        (again,) = home.search("pooler").results
+        assert again.source_ref != before.source_ref
+        assert home.get(again.source_ref).content == "# Pooler again\n"
+
+
 def test_a_clone_searches_the_lines_it_fetched(path: Path, tmp_path: Path) -> None:
     """A plain clone has the turns of other machines as remote-tracking branches."""
     clone = tmp_path / "clone"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from search_home import OTHER, WRITER, SearchHome
 
 from gitmem.changes import Hints
+from gitmem.errors import ObjectMissing
 from gitmem.indexer import FIRST_BATCH, Budget
 from gitmem.ledger_format import Line
 from gitmem.testing.memory_index import MemoryIndex, MemorySnapshot
@@ -196,6 +197,26 @@ def test_an_unreadable_file_is_named_until_it_is_mended(home: SearchHome) -> Non
     (home.root / "notes/c.md").unlink()
     assert home.catch_up().quarantined == ()
     assert [d.path for d in home.documents()] == ["notes/a.md", "notes/b.md"]
+
+
+def test_what_could_not_be_read_is_tried_again(home: SearchHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing object may come with the next fetch: it is named until then, and looked for when in doubt."""
+    record = home.say("staging")
+    (path,) = home.bent.contents
+    with monkeypatch.context() as patch:
+
+        def missing(*_: object) -> bytes:
+            raise ObjectMissing("gone")
+
+        patch.setattr(home.bent, "read_segment", missing)
+        assert home.catch_up().quarantined == (path,)
+        commits = home.index.commits  # type: ignore[attr-defined]
+        assert home.catch_up().quarantined == (path,)
+        assert home.index.commits == commits  # type: ignore[attr-defined]
+        assert home.search("staging").index_status.quarantined[0].name == path
+    assert home.catch_up(Hints(turns=True)).quarantined == (path,)
+    assert home.catch_up(Hints(doubt="a fetch")).quarantined == ()
+    assert home.refs("staging") == [record.source_ref]
 
 
 def test_a_forgotten_record_is_wiped(home: SearchHome) -> None:

@@ -11,11 +11,15 @@ import hashlib
 import zlib
 from typing import Final
 
-from gitmem.git_objects import encode_path, parse_tree, tree_order
+from gitmem.git_objects import encode_path, make_object, parse_tree, tree_order
 from gitmem.repository import TREE_MODE, GitObject, ObjectKind, TreeEntry
 
 #: Git's own default for loose objects is 1: nine times faster than 6 on a segment, 17 % larger.
 _LEVEL: Final = 1
+#: The last block of a stream, an empty one.
+_END: Final = b"\x03\x00"
+#: Bytes up to which a tree is hashed and deflated as a whole.
+_SMALL: Final = 4096
 
 
 class GrowingFile:
@@ -25,18 +29,22 @@ class GrowingFile:
         self.content = bytearray()
         self._deflate = zlib.compressobj(_LEVEL)
         self._deflated = bytearray()
+        self._checksum = zlib.adler32(b"")
         self.extend(content)
 
     def extend(self, more: bytes) -> None:
         """Append bytes."""
         self.content += more
         self._deflated += self._deflate.compress(more)
+        self._checksum = zlib.adler32(more, self._checksum)
 
     def blob(self) -> GitObject:
         """Return the blob of all bytes so far."""
         content = bytes(self.content)
-        tail = self._deflate.copy().flush()
-        return _object("blob", content, bytes(self._deflated) + tail)
+        # Brought to the end of a byte, the stream can go on later, and for now ends with an empty block and
+        # the checksum. To copy the compressor instead costs ten times as much: it copies 256 KiB.
+        self._deflated += self._deflate.flush(zlib.Z_SYNC_FLUSH)
+        return _object("blob", content, b"%b%b%b" % (self._deflated, _END, self._checksum.to_bytes(4, "big")))
 
 
 class GrowingTree:
@@ -48,7 +56,7 @@ class GrowingTree:
 
     def __init__(self, content: bytes = b"") -> None:
         self._entries = {entry.name: entry for entry in parse_tree(content)}
-        self._changed_at = 0
+        self._changed_at = self._kept = 0
         self._lay_out()
 
     def get(self, name: str) -> TreeEntry | None:
@@ -77,6 +85,8 @@ class GrowingTree:
 
     def tree(self) -> GitObject:
         """Return the tree object of all entries."""
+        if len(self._content) <= _SMALL:
+            return make_object("tree", bytes(self._content))
         if self._changed_at < self._kept:
             self._keep(self._changed_at)
         rest = bytes(self._content[self._kept :])
@@ -93,8 +103,9 @@ class GrowingTree:
             self._content += b"%o %s\0" % (entry.mode, encode_path(entry.name))
             self._places[entry.name] = len(self._content)
             self._content += bytes.fromhex(entry.id)
-        # All before the last id is likely to stay; a change further up moves the boundary back.
-        self._keep(max(0, len(self._content) - 20))
+        if len(self._content) > _SMALL:
+            # All before the last id is likely to stay; a change further up moves the boundary back.
+            self._keep(max(0, len(self._content) - 20))
 
     def _keep(self, upto: int) -> None:
         head = bytes(self._content[:upto])

@@ -26,6 +26,10 @@ _LARGE: Final = 1 << 31
 _ROW: Final = struct.Struct(">20sLQ")
 #: A delta carries its base's id and a second header; below this it saves nothing.
 _SMALLEST_SAVING: Final = 40
+#: Bytes up to which an object is small, the power of two that this is, and how much memory zlib may take then.
+_SMALL: Final = 4096
+_SMALL_WINDOW: Final = 12
+_SMALL_MEMORY: Final = 5
 _LARGEST_COPY: Final = 0xFFFFFF
 _LARGEST_INSERT: Final = 127
 
@@ -116,8 +120,16 @@ def build_pack(entries: Sequence[PackEntry]) -> Pack:
 
 def whole_entry(item: GitObject) -> PackEntry:
     """Return the entry that holds an object whole; its ready zlib stream is taken if there is one."""
-    stream = zlib.compress(item.content, 1) if item.deflated is None else item.deflated
+    stream = _deflate(item.content) if item.deflated is None else item.deflated
     return _entry(item.id, _entry_header(_TYPES[item.kind], len(item.content)) + stream)
+
+
+def _deflate(content: bytes) -> bytes:
+    """Return content as a zlib stream; for a small one without the 256 KiB that zlib prepares by default."""
+    if len(content) > _SMALL:
+        return zlib.compress(content, 1)
+    small = zlib.compressobj(1, zlib.DEFLATED, _SMALL_WINDOW, _SMALL_MEMORY)
+    return small.compress(content) + small.flush()
 
 
 def delta_entry(object_id: str, content: bytes, base_id: str, base: bytes) -> PackEntry | None:
@@ -144,7 +156,7 @@ def delta_entry(object_id: str, content: bytes, base_id: str, base: bytes) -> Pa
         ]
     )
     header = _entry_header(_REF_DELTA, len(delta)) + bytes.fromhex(base_id)
-    return _entry(object_id, header + zlib.compress(delta, 1))
+    return _entry(object_id, header + _deflate(delta))
 
 
 def common_start(one: bytes, other: bytes) -> int:

@@ -13,7 +13,7 @@ from gitmem.backends.dulwich_repository import open_repository
 from gitmem.config import HomeConfig, parse_config
 from gitmem.errors import NotAHome, UnsupportedFormat
 from gitmem.home_parts import HomeParts
-from gitmem.init import InitReport, init_home
+from gitmem.init import InitReport, check_git_format, init_home
 from gitmem.layout import CONFIG_FILE, Layout, find_layout
 from gitmem.ledger import Ledger
 from gitmem.operator_branch import OperatorBranch
@@ -83,12 +83,11 @@ class AgentHome:
         config = _read_config(root)
         layout = find_layout(root)
         repository = open_repository(layout)
-        kind = repository.object_format()
-        if kind != "sha1":
+        try:
+            check_git_format(repository)
+        except UnsupportedFormat:
             repository.close()
-            raise UnsupportedFormat(
-                f"unsupported Git repository format: {kind}", reason="git_format", format=kind
-            )
+            raise
         parts = HomeParts(layout, config, repository, now)
         parts.recover()
         return cls(parts)

@@ -12,7 +12,7 @@ from gitmem.backends.dulwich_repository import init_repository, open_repository
 from gitmem.branch_changes import PathChange
 from gitmem.config import HomeConfig, mint_home_id, parse_config
 from gitmem.durable_file import write_file
-from gitmem.errors import RefusedError, UsageError
+from gitmem.errors import RefusedError, UnsupportedFormat, UsageError
 from gitmem.git_objects import hash_object
 from gitmem.identity import agent_identity, clean_identity, operator_identity
 from gitmem.layout import CONFIG_FILE, LEDGER, Layout, find_layout
@@ -64,10 +64,13 @@ def init_home(path: Path, *, agent: str | None, now: float) -> InitReport:
 
     Raises:
         RefusedError: a `ledger/` is there that is not gitmem's.
-        UsageError: the path is a file, or the home exists under another agent's name.
+        UnsupportedFormat: the Git repository there is of a format that gitmem does not read.
+        UsageError: the path is a file or a bare repository, or the home exists under another agent's name.
     """
     if path.exists() and not path.is_dir():
         raise UsageError(f"not a folder: {path}")
+    if _is_bare(path):
+        raise UsageError(f"a bare repository has no files: {path}", hint="Clone it, and name the clone.")
     config = _existing_config(path)
     if config is None and os.path.lexists(path / LEDGER):
         raise RefusedError(
@@ -85,9 +88,26 @@ def init_home(path: Path, *, agent: str | None, now: float) -> InitReport:
     layout = find_layout(path)
     repository = open_repository(layout)
     try:
+        check_git_format(repository)
         return _fill(layout, repository, config or HomeConfig(mint_home_id(), agent=name or "agent"), now)
     finally:
         repository.close()
+
+
+def check_git_format(repository: Repository) -> None:
+    """See that Git's repository is of the kind that gitmem reads and writes.
+
+    Raises:
+        UnsupportedFormat: it is not; what it is stands in `details.format`.
+    """
+    kind = repository.object_format()
+    if kind != "sha1":
+        raise UnsupportedFormat(
+            f"gitmem cannot use this Git repository: {kind}",
+            hint="It needs one with SHA-1, refs as files, and all objects here: not a partial clone.",
+            reason="git_format",
+            format=kind,
+        )
 
 
 def prepare_git(layout: Layout, repository: Repository) -> dict[str, str]:
@@ -104,6 +124,10 @@ def prepare_git(layout: Layout, repository: Repository) -> dict[str, str]:
         repository.set_config(key, value)
     _exclude_ledger(layout)
     return done
+
+
+def _is_bare(path: Path) -> bool:
+    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
 
 
 def _existing_config(path: Path) -> HomeConfig | None:

@@ -78,6 +78,33 @@ class TestInit:
         assert ran.code == 3
         assert ran.json["error"]["code"] == "refused"
 
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            ("extensions.objectFormat", "sha256"),
+            ("extensions.refStorage", "reftable"),
+            ("extensions.partialClone", "origin"),
+        ],
+    )
+    def test_a_repository_that_gitmem_cannot_read_is_refused(
+        self, tmp_path: Path, setting: tuple[str, str]
+    ) -> None:
+        """An object of one format in a repository of another would break it; nothing is written."""
+        repo = make_repo(tmp_path / "repo")
+        git("config", "core.repositoryFormatVersion", "1", cwd=repo)
+        git("config", *setting, cwd=repo)
+        before = sorted(repo.rglob("*")), (repo / ".git" / "config").read_bytes()
+        ran = gitmem("init", repo, "--json")
+        assert ran.code == 10
+        assert ran.json["error"]["code"] == "unsupported_format"
+        assert (sorted(repo.rglob("*")), (repo / ".git" / "config").read_bytes()) == before
+
+    def test_a_bare_repository_is_refused(self, tmp_path: Path) -> None:
+        """It has no files to look at; a home inside its folder would be nobody's."""
+        git("init", "-q", "--bare", tmp_path / "bare.git", cwd=tmp_path)
+        assert gitmem("init", tmp_path / "bare.git").code == 2
+        assert not (tmp_path / "bare.git" / "gitmem.toml").exists()
+
     def test_another_agent_s_name_is_wrong_usage(self, home: Path) -> None:
         """A home belongs to one agent."""
         assert gitmem("init", home, "--agent", "otto").code == 2

@@ -26,7 +26,7 @@ _LARGE: Final = 1 << 31
 _ROW: Final = struct.Struct(">20sLQ")
 #: A delta carries its base's id and a second header; below this it saves nothing.
 _SMALLEST_SAVING: Final = 40
-#: Bytes up to which an object is small, the power of two that this is, and how much memory zlib may take then.
+#: Bytes up to which an object is small, the power of two that this is, and zlib's memory level for it.
 _SMALL: Final = 4096
 _SMALL_WINDOW: Final = 12
 _SMALL_MEMORY: Final = 5

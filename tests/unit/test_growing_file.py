@@ -45,7 +45,7 @@ def test_a_tree_is_whole_after_each_edit(
     start: list[tuple[str, str]], is_large: bool, steps: list[Edit]
 ) -> None:
     """Entries change, come, go, and become folders; the order is Git's, in which `a.b` stands before `a/`."""
-    more = [(f"m{number:03}", f"{number:040x}") for number in range(120 if is_large else 0)]
+    more = [(f"m{number:03}", f"{number:040x}") for number in range(140 if is_large else 0)]
     entries = {name: TreeEntry(name, FILE_MODE, object_id) for name, object_id in [*start, *more]}
     tree = GrowingTree(make_tree(entries.values()).content)
     for name, mode, object_id, drops in steps:

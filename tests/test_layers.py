@@ -27,8 +27,8 @@ FLOORS = [
         settling tree_edit staging_extensions staging_area pack_format git_pattern attributes
         git_refs git_config reachability growing_file ledger_tree line_trees tree_changes""",
         # 2 seams
-        """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects shared_files
-        work_tree home_owner attribute_files commit_signing new_repository ref_files pack_files
+        """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
+        shared_files work_tree home_owner attribute_files commit_signing new_repository ref_files pack_files
         pack_sources private_folder search_index memory_part changes templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",

@@ -1,4 +1,4 @@
-"""Other lines: of linked work trees, clones, copies, other homes; hostile ones; receipts that come with them."""
+"""Other lines: of linked work trees, clones, copies, other homes, hostile ones; receipts come with them."""
 
 from __future__ import annotations
 

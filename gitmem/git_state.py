@@ -124,7 +124,7 @@ def _target_of(path: Path) -> str | None:
 def _message_is_open(layout: Layout, head: Head) -> bool:
     """Say whether `git commit` waits for a message: its file is newer than the last move of HEAD."""
     message = _changed_at(layout.git_dir / "COMMIT_EDITMSG")
-    if message is None or time.time_ns() - message > _EDITOR_SECONDS * 1e9:
+    if message is None or abs(time.time_ns() - message) > _EDITOR_SECONDS * 1e9:
         return False
     for path in _signs_of_last_commit(layout, head):
         moved = _changed_at(path)

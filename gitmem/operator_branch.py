@@ -27,6 +27,7 @@ from gitmem.layout import Layout, is_managed
 from gitmem.pending_writes import PendingWrites, mint_write_id
 from gitmem.repository import Repository
 from gitmem.settling import plan_settling
+from gitmem.tree_files import MAX_FILE
 from gitmem.work_tree import check_way, find_twin, replaced_file
 
 _HOME_WAIT: Final = 10.0
@@ -199,6 +200,8 @@ class OperatorBranch:
         view = snapshot.view(change.path)
         if view.sight.fault is not None:
             raise ProtectedPath(view.sight.fault, hint="Nothing was written.", path=change.path)
+        if change.result is not None and len(change.result) > MAX_FILE:
+            raise ProtectedPath(f"{change.path}: larger than {MAX_FILE >> 20} MiB", path=change.path)
         if view.raw is None and change.result is not None:
             check_way(self._parts.layout.root, change.path)
         if view.raw is None and view.head is None and change.result is not None:

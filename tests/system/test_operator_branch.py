@@ -984,6 +984,13 @@ def test_paths_that_are_not_the_agents(repo: Path, agent: Agent, path: str) -> N
     assert agent.branch.pending() == []
 
 
+def test_a_text_that_could_not_be_read_back(repo: Path, agent: Agent) -> None:
+    """More than is ever read is not written."""
+    with pytest.raises(ProtectedPath, match="larger than 8 MiB"):
+        agent.write("notes/large.md", b"x" * (8 * 1024 * 1024 + 1))
+    assert agent.branch.pending() == []
+
+
 def test_links_are_never_followed(repo: Path, agent: Agent, tmp_path: Path) -> None:
     """A file or folder that is a link is refused by name, on disk and on the branch; its target stays."""
     (tmp_path / "outside").mkdir()

@@ -239,7 +239,7 @@ def _format_middle(event: Event, salt: str) -> bytes:
 
 
 def _dump(value: Json | str) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -346,6 +346,7 @@ def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is not JSON")
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_no_key_twice, parse_float=_finite, parse_constant=_refuse_constant
 )

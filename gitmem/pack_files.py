@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from gitmem.durable_file import remove_file, sync_folder
+from gitmem.durable_file import remove_file, sync_folder, write_all
 from gitmem.linked_file import LinkedFile
 from gitmem.pack_format import PackAssembler, PackEntry
 from gitmem.shared_files import grant
@@ -34,6 +34,7 @@ _KEEP: Final = re.compile(rb"gitmem (\d+)(?: ([0-9a-f]{8}))?\s*")
 #: What may lie beside a pack and goes with it.
 _COMPANIONS: Final = (".rev", ".bitmap", ".mtimes")
 _FORGOTTEN_AFTER: Final = 3600.0
+_BUFFER: Final = 1 << 18
 _MULTI: Final = "multi-pack-index"
 
 
@@ -83,7 +84,8 @@ def write_pack_files(
     Returns:
         The pack's path without its ending.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
     access = _Access(shared, mode)
     with _undone_on_failure() as made:
         pack, trailer, index = _write_pack_part(folder, entries, count, made, access)
@@ -273,9 +275,13 @@ def _write_pack_part(
 def _write_part(path: Path, pieces: Iterable[bytes], access: _Access) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
-        with os.fdopen(descriptor, "wb", buffering=1 << 18, closefd=False) as stream:
-            for piece in pieces:
-                stream.write(piece)
+        waiting = bytearray()
+        for piece in pieces:
+            waiting += piece
+            if len(waiting) >= _BUFFER:
+                write_all(descriptor, bytes(waiting))
+                waiting.clear()
+        write_all(descriptor, bytes(waiting))
         grant(descriptor, access.shared)
         if access.mode is not None:
             os.fchmod(descriptor, access.mode)

@@ -52,6 +52,7 @@ class RefFiles:
         self._layout = layout
         self._setting = setting
         self._unsettled: set[Path] = set()
+        self._common = str(layout.common_dir)
         self._private = layout.common_dir / "gitmem"
         self._mark = LinkedFile(self._private / "mark", lambda: MARK)
 
@@ -61,7 +62,7 @@ class RefFiles:
         Raises:
             CorruptionError: HEAD is missing or damaged.
         """
-        content = _read_link(self._layout.git_dir / "HEAD")
+        content = _read_link(f"{self._layout.git_dir}/HEAD")
         parsed = None if content is None else parse_ref_file(content)
         if parsed is None:
             raise CorruptionError("HEAD is missing or damaged", hint="Run `git fsck`.", ref="HEAD")
@@ -137,7 +138,8 @@ class RefFiles:
         return self._layout.git_dir if name.startswith(_PRIVATE) else self._layout.common_dir
 
     def _read_file(self, name: str) -> RefFile | None:
-        content = _read_link(self._folder(name) / name)
+        folder = self._layout.git_dir if name.startswith(_PRIVATE) else self._common
+        content = _read_link(f"{folder}/{name}")
         if content is None:
             return None
         parsed = parse_ref_file(content)
@@ -158,16 +160,18 @@ class RefFiles:
     @contextmanager
     def _packed_map(self) -> Iterator[bytes | mmap.mmap]:
         try:
-            file = self._packed_file.open("rb")
+            descriptor = os.open(f"{self._common}/packed-refs", os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             yield b""
             return
-        with file:
-            if os.fstat(file.fileno()).st_size == 0:
+        try:
+            if os.fstat(descriptor).st_size == 0:
                 yield b""
                 return
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:
                 yield content
+        finally:
+            os.close(descriptor)
 
     @property
     def _packed_file(self) -> Path:
@@ -286,7 +290,7 @@ class RefFiles:
         self._remember(path, fresh=False)
 
 
-def _read_link(path: Path) -> bytes | None:
+def _read_link(path: str) -> bytes | None:
     # HEAD may be a symbolic link (core.preferSymlinkRefs): its target is the ref it names.
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -295,8 +299,8 @@ def _read_link(path: Path) -> bytes | None:
             return None
         if error.errno != errno.ELOOP:
             raise
-        target = str(path.readlink())
-        return b"ref: " + os.fsencode(target) if target.startswith("refs/") else path.read_bytes()
+        target = str(Path(path).readlink())
+        return b"ref: " + os.fsencode(target) if target.startswith("refs/") else Path(path).read_bytes()
     try:
         return os.read(descriptor, 4096)
     except IsADirectoryError:

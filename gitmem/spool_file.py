@@ -22,6 +22,7 @@ _ENDS: Final = frozenset({"completed", "aborted", "interrupted"})
 _TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 _LINKS: Final = (*LINKS, "object")
 _LOOK_BACK: Final = 4096
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ def _time(value: object) -> str | None:
 
 
 def _row_bytes(row: Mapping[str, Any]) -> bytes:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return _ENCODER.encode(row).encode() + b"\n"
 
 
 def _cut_torn_row(descriptor: int) -> None:

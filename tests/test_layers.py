@@ -18,7 +18,7 @@ FLOORS = [
     row.split()
     for row in (
         # 0 words
-        "errors times records refs config identity json_view",
+        "errors times counted records refs config identity json_view",
         # 1 pure rules
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
         subjects authored_text branch_changes entries note_tags front_matter_yaml front_matter
@@ -28,14 +28,14 @@ FLOORS = [
         git_refs git_config reachability growing_file ledger_tree line_trees tree_changes""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
-        shared_files work_tree home_owner attribute_files commit_signing new_repository ref_files pack_files
-        pack_sources private_folder search_index memory_part changes templates/""",
+        shared_files work_tree home_owner attribute_files commit_signing new_repository ref_files
+        pack_files pack_sources private_folder search_index memory_part changes templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
-        branch_landing branch_queue operator_branch curated note_ids authored_files note_paths notes tree_sight
-        duty watch_state writer lines spool_file spool ledger lifecycle history sealing
+        branch_landing branch_queue operator_branch curated note_ids authored_files note_paths notes
+        tree_sight duty watch_state writer lines spool_file spool ledger lifecycle history sealing
         line_position line_merge line_recovery disk_copy line_draft turn_line ledger_copy""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get

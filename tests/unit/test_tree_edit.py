@@ -42,6 +42,7 @@ class Objects:
 
 FILES = st.dictionaries(st.sampled_from(NAMES), st.none() | st.sampled_from(["1", "2"]), max_size=6)
 
+
 @given(st.lists(FILES, max_size=4))
 def test_editing_again_and_again_equals_writing_at_once(rounds: list[dict[str, str | None]]) -> None:
     """However a tree came to be, it is the tree of its files, as Git orders it, without empty folders."""

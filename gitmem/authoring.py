@@ -10,7 +10,8 @@ from gitmem.branch_changes import PathChange, WriteOutcome
 from gitmem.json_view import JsonView
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
-from gitmem.records import mint_id
+from gitmem.records import check_name, mint_id
+from gitmem.refs import parse_ref
 from gitmem.scanner import redact_secrets
 from gitmem.subjects import KIND, REASON, SESSION, SOURCE, TURN, format_message
 from gitmem.turn import Turn
@@ -101,7 +102,11 @@ class Authoring:
             subject: the commit's first line.
             source_ref: the address of what is changed, for the reply.
             by: who, and why.
+
+        Raises:
+            InvalidRecord, InvalidRef: the session, turn or source is none; nothing was written.
         """
+        _check_cause(by)
         clean, rules = _without_secrets(changes)
         own = by.open_turn.id if by.open_turn else mint_id("turn") if by.author == "agent" else None
         cause = by.turn if isinstance(by.turn, str) else own
@@ -114,6 +119,18 @@ class Authoring:
                 turn=own,
             )
         return _reply(outcome, clean, source_ref, rules)
+
+
+def _check_cause(by: Provenance) -> None:
+    # Before anything is written: what is on the branch must be able to get its record, too.
+    if by.session is not None:
+        check_name(by.session, "session")
+    if isinstance(by.turn, str):
+        check_name(by.turn, "turn")
+    if by.source is not None and ":" in by.source:
+        parse_ref(by.source)
+    elif by.source is not None:
+        check_name(by.source, "source")
 
 
 def _trailers(kind: str, turn_id: str | None, by: Provenance) -> list[tuple[str, str | None]]:

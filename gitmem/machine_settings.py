@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gitmem.config import HomeConfig
 from gitmem.errors import NotFound, UsageError
+from gitmem.git_refs import is_ref_name
 from gitmem.json_view import JsonView
 from gitmem.repository import Repository
 
@@ -37,7 +38,7 @@ class _Known:
 
 def _branch(value: str) -> str:
     name = value.removeprefix("refs/heads/")
-    if not name or name.startswith(("-", "gitmem/turns/")) or any(c in name for c in " ~^:?*[\\\x7f"):
+    if name.startswith(("-", "gitmem/turns/")) or not is_ref_name(f"refs/heads/{name}"):
         raise UsageError(f"not a branch of yours: {value!r}")
     return name
 

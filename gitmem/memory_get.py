@@ -24,7 +24,7 @@ from gitmem.memory_text import (
     spoken,
 )
 from gitmem.notes import Notes
-from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, Record
+from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, Record, is_name
 from gitmem.refs import KINDS, SourceRef, parse_ref
 
 DEFAULT_CHARS: Final = 12_000
@@ -151,6 +151,8 @@ class MemoryReader:
 
     def _objects_named(self, text: str) -> list[str]:
         """Return the tasks, waits, work items and sessions that a caller called so."""
+        if not is_name(text):
+            return []
         found = {
             f"{record.kind}:{record.object}"
             for record in self._ledger.find_all(f'"object":"{text}"'.encode())

@@ -10,7 +10,7 @@ from gitmem.branch_changes import PendingWrite
 from gitmem.git_objects import hash_object
 from gitmem.identity import is_agent
 from gitmem.ledger import Ledger
-from gitmem.records import Event, derive_id
+from gitmem.records import Event, derive_id, is_name
 from gitmem.subjects import KIND, REASON, SESSION, SOURCE, TURN, parse_trailers
 from gitmem.times import format_time
 from gitmem.turn import Turn, TurnRecorder
@@ -87,7 +87,12 @@ def memory_event(write: PendingWrite) -> Event:
     if trailers.get(TURN, write.turn) != write.turn:
         body["cause"] = trailers[TURN]
     name = derive_id("memory", str(write.turn), *(f"{f['path']} {f['before']} {f['after']}" for f in files))
-    return Event(name, "memory", format_time(write.since), body, session=trailers.get(SESSION))
+    return Event(name, "memory", format_time(write.since), body, session=_session(trailers.get(SESSION)))
+
+
+def _session(name: str | None) -> str | None:
+    # A message is what anybody may have written: one that names no session must not hold up the queue.
+    return name if name is not None and is_name(name) else None
 
 
 def _blob(content: bytes | None) -> str | None:

@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from gitmem.errors import InvalidRecord
 from gitmem.times import format_time, parse_timestamp
@@ -182,13 +182,18 @@ def derive_id(kind: str, *parts: str) -> str:
     return f"{ID_PREFIXES[kind]}_{digest[:15]}"
 
 
+def is_name(value: object) -> TypeGuard[str]:
+    """Say whether `value` may stand in refs and envelopes."""
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
+
+
 def check_name(value: object, what: str) -> str:
     """Return `value` if it may stand in refs and envelopes, that is, matches `[A-Za-z0-9_.-]{1,80}`.
 
     Raises:
         InvalidRecord: it does not.
     """
-    if isinstance(value, str) and _NAME.fullmatch(value):
+    if is_name(value):
         return value
     shown = value if not isinstance(value, str) else value[:80]
     raise InvalidRecord(
@@ -212,7 +217,7 @@ def parse_event(raw: object, *, now: float, record_id: str | None = None) -> Eve
     if not isinstance(raw, Mapping):
         raise InvalidRecord(f"an event is a JSON object, not {type(raw).__name__}")
     kind = raw.get("kind")
-    if kind not in CALLER_KINDS:
+    if not isinstance(kind, str) or kind not in CALLER_KINDS:
         raise InvalidRecord(f"unknown kind {kind!r}", hint=f"Kinds: {' '.join(sorted(CALLER_KINDS))}.")
     links = {name: check_name(raw[name], name) for name in LINKS if raw.get(name) is not None}
     fields = {k: v for k, v in raw.items() if k not in {"kind", "ts", *LINKS}}
@@ -286,7 +291,7 @@ def _check_body(kind: str, body: Mapping[str, Any]) -> None:
         raise InvalidRecord(f"{kind}: {', '.join(missing)} missing", fields=missing)
     for name, value in body.items():
         choices = _CHOICES.get((kind, name))
-        if choices is not None and value is not None and value not in choices:
+        if choices is not None and value is not None and not (isinstance(value, str) and value in choices):
             raise InvalidRecord(f"{kind}: {name} is one of {', '.join(sorted(choices))}, not {value!r}")
         if name in _TEXT_FIELDS and value is not None and not isinstance(value, str):
             raise InvalidRecord(f"{kind}: {name} is text, not {type(value).__name__}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -72,7 +72,7 @@ def collect_status(parts: StatusParts) -> Status:
         *_pending_findings(pending),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
-        *_index_findings(parts.index),
+        *_index_findings(parts.index, {problem.path for problem in parts.notes.problems}),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
         *(
             Finding("watch", 0, f"watch: {reason}")
@@ -180,8 +180,9 @@ def _file_findings(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> Iter
             yield Finding("store", 0, f"{store['path']} is {store['percent']} % full", path=store["path"])
 
 
-def _index_findings(index: Mapping[str, Any]) -> Iterator[Finding]:
+def _index_findings(index: Mapping[str, Any], named: Container[str]) -> Iterator[Finding]:
     for reason in index.get("reasons", ()):
         yield Finding("index", 0, f"index: {reason}")
     for item in index.get("quarantined", ()):
-        yield Finding("index", 0, f"not indexed: {item}")
+        if item["name"] not in named:
+            yield Finding("index", 0, f"not indexed: {item['name']}: {item['reason']}")

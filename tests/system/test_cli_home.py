@@ -69,6 +69,20 @@ class TestNote:
         assert "Gitmem-Session: s1" in trailers
         assert "Gitmem-Reason: Olivia said so" in trailers
 
+    @pytest.mark.parametrize(
+        "cause", [("--session", "two words"), ("--turn", "a\nb"), ("--source", "message:../x")]
+    )
+    def test_a_cause_that_is_none_is_refused_before_anything_is_written(
+        self, home: Path, cause: tuple[str, str]
+    ) -> None:
+        """Exit 2 means that nothing happened, and the next note is written as ever."""
+        before = head(home)
+        assert gitmem("note", "add", "vpn.md", "--content", "51820.", *cause, cwd=home).code == 2
+        assert head(home) == before
+        assert not (home / "notes" / "vpn.md").exists()
+        after = gitmem("note", "add", "vpn.md", "--content", "51820.", "--json", cwd=home).json
+        assert after["committed"] == head(home)
+
     def test_an_operator_s_change_is_the_operator_s(self, home: Path) -> None:
         """`--as operator` names the person that Git knows."""
         gitmem("note", "append", "staging.md", "--content", "Ask Tomás.", "--as", "operator", cwd=home)
@@ -280,6 +294,20 @@ class TestCare:
         assert (home / ".git" / "gitmem" / "catalog.md").read_text() == gitmem(
             "notes", "--catalog", cwd=home
         ).out
+
+    def test_a_file_that_cannot_be_read_is_named_once_and_in_words(self, home: Path) -> None:
+        """A person reads which file it is and why, not how the program keeps it."""
+        (home / "notes" / "old.md").write_bytes("Ström".encode("utf-16"))
+        gitmem("reindex", cwd=home)
+        findings = gitmem("status", "--json", cwd=home).json["findings"]
+        named = [finding["message"] for finding in findings if "old.md" in finding["message"]]
+        assert named == ["notes/old.md: UTF-16 LE text; save it as UTF-8"]
+
+    @pytest.mark.parametrize("name", ["a..b", "a b", "gitmem/turns/x", "x.lock", "-x", "a//b"])
+    def test_what_git_takes_for_no_branch_is_not_pinned(self, home: Path, name: str) -> None:
+        """A misspelled branch would let every write wait for ever."""
+        assert gitmem("config", "set", "--json", "--", "gitmem.branch", name, cwd=home).code == 2
+        assert git("config", "gitmem.branch", cwd=home) == "main"
 
     def test_settings_of_the_machine_are_in_git_s_config(self, home: Path) -> None:
         """Those of the home are shown and not changed."""

@@ -42,6 +42,8 @@ def content(home: SearchHome, ref: str) -> str:
         ("tool_execution:t:batch_item:+1:cmd", "batch number"),
         ("tool_execution:t:artifact", "part other than"),
         ("skill:x", "unsupported prefix"),
+        ("a\udcffb", "has no kind prefix"),
+        ('x"y', "has no kind prefix"),
     ],
 )
 def test_what_is_no_ref_is_refused_with_a_reason(home: SearchHome, ref: str, reason: str) -> None:

@@ -19,6 +19,7 @@ from gitmem.durable_file import remove_file, sync_folder
 from gitmem.errors import HomeLocked, NotFound, UsageError
 from gitmem.file_lock import try_lock
 from gitmem.records import check_name
+from gitmem.spare_files import SPARE, SpareFiles
 from gitmem.spool_file import FINISHED, End, SpooledTurn, SpoolFile, read_turn, turn_of
 
 __all__ = ["End", "Spool", "SpoolFile", "SpooledTurn", "read_turn", "turn_of"]
@@ -45,6 +46,7 @@ class Spool:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._spares = SpareFiles(folder)
 
     def open_turn(self, turn: str, header: Mapping[str, Any], *, held: bool = False) -> SpoolFile:
         """Begin a turn.
@@ -98,8 +100,9 @@ class Spool:
         turns = [name.removesuffix(_HELD) for name in names]
         if len(turns) == 1:
             return turns[0]
-        hint = "Name it with --turn." if turns else "Open one with `gitmem turn open`."
-        raise UsageError(f"{len(turns)} turns are open", hint=hint, turns=turns)
+        if not turns:
+            raise UsageError("no turn is open", hint="Open one with `gitmem turn open`.", turns=turns)
+        raise UsageError(f"{len(turns)} turns are open", hint="Name one with --turn.", turns=turns)
 
     def finished(self) -> list[Path]:
         """Return the files of finished turns that are not sealed yet, in the order in which they ended."""
@@ -117,13 +120,26 @@ class Spool:
         """Take `mark_sealed` back: a power cut took the turn's commit from the line."""
         return path.rename(path.with_suffix(FINISHED))
 
-    def clear_sealed(self) -> None:
-        """Let go of all sealed turns; the line holds them durably."""
+    def clear_sealed(self, *, spares: int = 0) -> None:
+        """Let go of all sealed turns; the line holds them durably.
+
+        Args:
+            spares: how many files to keep, emptied, for turns to come.
+        """
         sealed = self.sealed()
-        for path in sealed:
-            remove_file(path)
+        missing = spares - len(self._names_of(SPARE))
+        for number, path in enumerate(sealed):
+            if number < missing:
+                self._spares.give(path)
+            else:
+                remove_file(path)
         if sealed:
             sync_folder(self.folder)
+
+    def drop_spares(self) -> None:
+        """Remove the files that were kept for turns to come."""
+        for name in self._names_of(SPARE):
+            remove_file(self.folder / name)
 
     def close_dead(self, now: float) -> list[Path]:
         """Finish, as interrupted, each turn whose process died with what had come.
@@ -131,6 +147,7 @@ class Spool:
         Returns:
             The final paths of the turns that were closed.
         """
+        self._spares.clear(time.time())
         unfinished = [name for name in self._names() if _UNFINISHED.fullmatch(name)]
         return [path for path in (self._close_if_dead(name, now) for name in unfinished) if path]
 
@@ -138,6 +155,9 @@ class Spool:
         """Return the descriptor of a new file, locked."""
         while True:
             try:
+                spare = self._spares.take(path.name, _FLAGS)
+                if spare is not None:
+                    return spare
                 descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666)
             except FileExistsError:
                 raise UsageError(f"turn {turn_of(path)} is open already") from None
@@ -174,8 +194,10 @@ class Spool:
             file.close()
 
     def _paths(self, ending: str) -> list[Path]:
-        names = [name for name in self._names() if name.endswith(ending) and _FINISHED.fullmatch(name)]
-        return [self.folder / name for name in names]
+        return [self.folder / name for name in self._names_of(ending) if _FINISHED.fullmatch(name)]
+
+    def _names_of(self, ending: str) -> list[str]:
+        return [name for name in self._names() if name.endswith(ending)]
 
     def _names(self) -> list[str]:
         with suppress(FileNotFoundError, NotADirectoryError):

@@ -123,6 +123,7 @@ class TurnLine:
                 reason = self._run().reason
                 if reason is None and self._position is not None:
                     self._settle(self._position)
+            self._spool.drop_spares()
         self._merge_packs()
 
     def find(self, turn_id: str, *, within: int = 2000) -> CommittedTurn | None:
@@ -342,7 +343,7 @@ class TurnLine:
         self._repository.settle_refs()
         self._step("settled")
         write_last(self._layout.writer_file, self._state, durable=True)
-        self._spool.clear_sealed()
+        self._spool.clear_sealed(spares=CHECKPOINT_EVERY)
         self._step("cleared")
         self._unsettled = 0
         self._state = replace(self._state, checkpoint=position.tip)

@@ -120,6 +120,7 @@ def test_a_spool_file_goes_once_the_ref_is_durable(desk: Desk) -> None:
         assert len(desk.spool.sealed()) == number
     desk.say("last")
     assert desk.spool.sealed() == []
+    assert {path.stat().st_size for path in desk.layout.spool.iterdir()} == {0}  # kept for the next turns
     desk.say("one more")
     desk.settle()
     assert not [*desk.layout.spool.iterdir()]

@@ -88,10 +88,10 @@ def test_without_operands_there_is_no_result(query: str) -> None:
 )
 def test_hostile_queries_are_quick(query: str) -> None:
     """Whoosh's parser ran out of stack on these (OPEN-SEARCH-10)."""
-    began = time.perf_counter()
+    began = time.process_time()
     evaluate(query, LOGIC)
     assert len(find_operands(query)) <= 100
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 @given(st.lists(st.sampled_from(["port", "host", "st*", '"of staging"', "AND", "OR", "NOT", "(", ")", '"'])))

@@ -161,9 +161,9 @@ def test_query_without_words_has_no_units(query: str) -> None:
 )
 def test_hostile_queries_are_quick(query: str) -> None:
     """Agents paste code and logs into a search; it is cut, not parsed (OPEN-SEARCH-10)."""
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(analyze_query(query)) <= MAX_QUERY_UNITS
-    assert time.perf_counter() - began < 0.2
+    assert time.process_time() - began < 0.2
 
 
 def test_length_counts_words_and_characters() -> None:

@@ -189,10 +189,10 @@ def test_an_alias_bomb_is_refused_at_once():
     lines = ["a0: &a0 [lol]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 8)]
     text = _note("\n".join([*lines, "tags: *a7"]))
-    began = time.perf_counter()
+    began = time.process_time()
     note = make_note("notes/x.md", text, "0")
     json.dumps([note.title, note.tags, {k: f.node.value for k, f in note.front.fields.items()}])
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
     assert note.front.is_malformed
     assert "alias" in note.problems[0].reason
     assert "zebra" in _searched(text)
@@ -219,9 +219,9 @@ def test_one_anchor_is_as_unread_as_many(block):
 )
 def test_large_and_deep_blocks_cost_little(block):
     """Time is bounded, whoever wrote the note."""
-    began = time.perf_counter()
+    began = time.process_time()
     note = _read(block)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
     assert note.body == BODY
 
 

@@ -112,10 +112,10 @@ def test_underlined_headings_begin_sections():
 )
 def test_long_lines_cost_little(line):
     """No line makes the reader slow."""
-    began = time.perf_counter()
+    began = time.process_time()
     split_sections(f"{line}\n{line}\n---\n{line}")
     _note(line)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 _LINES = st.sampled_from("# a;## b;;  ;text;---;===;```;~~~;- x;<!--;-->;    code;#t #u;title: x".split(";"))

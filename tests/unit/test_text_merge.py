@@ -123,7 +123,7 @@ def test_the_largest_texts_merge_in_bounded_time() -> None:
     """5,000 lines in the worst order are the most that is merged by line."""
     lines = [b"line %d\n" % number for number in range(5000)]
     blank = [b"\n" if number % 2 else b"line %d\n" % number for number in range(5000)]
-    started = time.perf_counter()
+    started = time.process_time()
     merge_text(b"".join(lines), b"".join(lines[::-1]), b"".join(lines[1:]))
     merge_text(b"".join(blank), b"".join(blank[::-1]), b"".join(blank[1:]))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -169,12 +169,20 @@ class HomeParts:
 
     def recover(self) -> None:
         """Do what the last process left undone; a home that cannot be written is still read."""
-        with suppress(GitmemError, OSError):
-            if self.repository.config("gitmem.branch") is None:
-                prepare_git(self.layout, self.repository)
-            if self.layout.pending.is_dir():
-                self.branch.settle()
-            self.apply_spool(wait=0.0)
+        for step in (self._prepare, self._settle_pending, self._commit_spooled):
+            with suppress(GitmemError, OSError):  # one that fails is no reason to leave out the others
+                step()
+
+    def _prepare(self) -> None:
+        if self.repository.config("gitmem.branch") is None:
+            prepare_git(self.layout, self.repository)
+
+    def _settle_pending(self) -> None:
+        if self.layout.pending.is_dir():
+            self.branch.settle()
+
+    def _commit_spooled(self) -> None:
+        self.apply_spool(wait=0.0)
 
     def close(self) -> None:
         """Make the last turns durable on the turn line and release files."""

@@ -58,17 +58,24 @@ class MemoryRecords:
         if turn is not None:
             turn.tell(event)
             turn.flush()
-        elif not self._is_known(event.id):
-            self._record_alone(event, write)
+        else:
+            # A killed process may have told it already, in a turn that nobody ended.
+            self._recorder.spool.close_dead(self._recorder.now())
+            if not self._is_known(event.id):
+                self._record_alone(event, write)
         self._told.add(event.id)
 
     def _record_alone(self, event: Event, write: PendingWrite) -> None:
-        """Record in a turn of its own; where the turn it belonged to is gone, under another id."""
-        taken = write.turn is None or bool(self._ledger.find_turn(write.turn))
-        turn_id = derive_id("turn", event.id) if taken else write.turn
+        """Record in a turn of its own; where the turn it belonged to is gone or held, under another id."""
+        turn_id = derive_id("turn", event.id) if self._is_taken(write.turn) else write.turn
         turn = self._recorder.open(session=event.session, turn_id=turn_id)
         turn.tell(event)
         turn.spool_only()
+
+    def _is_taken(self, turn_id: str | None) -> bool:
+        if turn_id is None or self._recorder.spool.is_open(turn_id):
+            return True
+        return bool(self._ledger.find_turn(turn_id))
 
     def _is_known(self, record_id: str) -> bool:
         return self._ledger.find(record_id) is not None

@@ -90,6 +90,10 @@ class Spool:
             raise
         return file
 
+    def is_open(self, turn: str) -> bool:
+        """Say whether a turn of this id is being told, by whomever."""
+        return any((self.folder / f"{turn}{ending}").exists() for ending in (_OPEN, _HELD))
+
     def only_held(self) -> str:
         """Return the id of the one turn that several processes feed.
 

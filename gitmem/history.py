@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, Literal
 
+from gitmem.counted import counted
 from gitmem.errors import GitmemError, UsageError
 from gitmem.identity import is_agent
 from gitmem.ledger import Ledger, spooled_records
@@ -21,7 +22,7 @@ from gitmem.tree_changes import changed_paths
 
 Grouping = Literal["turn", "day", "session"]
 
-#: Characters of a turn's first user message that stand for the turn in a list.
+#: Characters of a turn's first words that stand for the turn in a list.
 _TITLE: Final = 80
 
 
@@ -215,8 +216,7 @@ class History:
 def _turn_entry(records: Sequence[Record], turn: str, name: str) -> Entry:
     last = records[-1]
     end = last.body if last.kind == "turn" else {}
-    first = next((r for r in records if r.kind == "message" and r.body.get("role") == "user"), None)
-    text = " ".join(str(first.body.get("text", "")).split()) if first else ""
+    text = _first_words(records)
     counts = Counter(record.kind for record in records if record.kind != "turn")
     state = end.get("end", "completed")
     title = text if len(text) <= _TITLE else text[: _TITLE - 1] + "…"
@@ -234,6 +234,14 @@ def _turn_entry(records: Sequence[Record], turn: str, name: str) -> Entry:
         counts=dict(counts),
         source_ref=f"turn:{turn}",
     )
+
+
+def _first_words(records: Sequence[Record]) -> str:
+    """Return what a turn began with: what the user said; without a word of theirs, what the agent did."""
+    by_user = [r for r in records if r.kind == "message" and r.body.get("role") == "user"]
+    by_agent = (r for kind in ("message", "brief", "decision") for r in records if r.kind == kind)
+    said = next((text for r in (*by_user, *by_agent) if isinstance(text := r.body.get("text"), str)), "")
+    return " ".join(said.split())
 
 
 def _in_order(entries: Iterable[Entry], window: int = 64) -> Iterator[Entry]:
@@ -266,11 +274,9 @@ def _summary(key: str, group: Sequence[Entry], by: Literal["day", "session"]) ->
     counts["sessions"] = len(sessions)
     first = min(group, key=lambda entry: entry.at)
     if by == "day":
-        title = f"{_plural(len(group), 'turn')} in {_plural(len(sessions), 'session')}"
+        title = f"{counted(len(group), 'turn')} in {counted(len(sessions), 'session')}"
     else:
-        title = (
-            f"{_plural(len(group), 'turn')}: {first.title}" if first.title else _plural(len(group), "turn")
-        )
+        title = counted(len(group), "turn") + (f": {first.title}" if first.title else "")
     return Entry(
         id=key or "(no session)",
         kind=by,
@@ -282,10 +288,6 @@ def _summary(key: str, group: Sequence[Entry], by: Literal["day", "session"]) ->
         counts=dict(counts),
         source_ref=f"session:{key}" if by == "session" and key else None,
     )
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _matches(entry: Entry, query: LogQuery) -> bool:

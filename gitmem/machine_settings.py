@@ -33,21 +33,21 @@ class Setting(JsonView):
 class _Known:
     key: str
     default: str | None
-    check: Callable[[str], str]
+    check: Callable[[str, str], str]
 
 
-def _branch(value: str) -> str:
+def _branch(key: str, value: str) -> str:
     name = value.removeprefix("refs/heads/")
     if name.startswith(("-", "gitmem/turns/")) or not is_ref_name(f"refs/heads/{name}"):
-        raise UsageError(f"not a branch of yours: {value!r}")
+        raise UsageError(f"{key} is a branch of yours, not {value!r}", hint="`git branch` lists them.")
     return name
 
 
-def _switch(value: str) -> str:
+def _switch(key: str, value: str) -> str:
     words = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false"}
     words |= {"off": "false", "0": "false"}
     if value.strip().lower() not in words:
-        raise UsageError(f"true or false, not {value!r}")
+        raise UsageError(f"{key} is true or false, not {value!r}")
     return words[value.strip().lower()]
 
 
@@ -93,7 +93,7 @@ class MachineSettings:
                 f"{key} is a fact of the home, in gitmem.toml", hint="Edit gitmem.toml and commit it."
             )
         known = _find(key)
-        self._repository.set_config(known.key, known.check(value) if value else None)
+        self._repository.set_config(known.key, known.check(known.key, value) if value else None)
 
     def list(self) -> list[Setting]:
         """Return all settings."""

@@ -37,7 +37,7 @@ CALLER_KINDS: Final = frozenset(ID_PREFIXES) - {"memory", "assembly", "turn"}
 #: Kinds whose records are whole snapshots of an object and name their predecessors.
 LIFECYCLE_KINDS: Final = frozenset({"task", "wait", "work_item"})
 
-#: A work item is completed or dropped; the rest as in the seed's task and wait records.
+#: Statuses after which nothing more happens to an object.
 TERMINAL_STATUSES: Final = frozenset(
     {"completed", "failed", "cancelled", "interrupted", "resolved", "expired"}
 )
@@ -46,6 +46,15 @@ TERMINAL_STATUSES: Final = frozenset(
 LINKS: Final = ("session", "work_item", "workspace")
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,80}")
+#: How the types of JSON are called in messages; a truth value is a number to Python, so it stands first.
+_JSON_TYPES: Final = (
+    (str, "text"),
+    (bool, "true or false"),
+    (int | float, "a number"),
+    (list | tuple, "a list"),
+    (Mapping, "an object"),
+    (type(None), "null"),
+)
 _CHOICES: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("session", "event"): frozenset({"start", "title", "end", "switch", "undo", "clear", "compact"}),
     ("message", "role"): frozenset({"user", "assistant", "system", "tool"}),
@@ -215,7 +224,7 @@ def parse_event(raw: object, *, now: float, record_id: str | None = None) -> Eve
         InvalidRecord: a field is missing, malformed, too deep, too large or not a JSON value.
     """
     if not isinstance(raw, Mapping):
-        raise InvalidRecord(f"an event is a JSON object, not {type(raw).__name__}")
+        raise InvalidRecord(f"an event is a JSON object, not {json_type(raw)}")
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in CALLER_KINDS:
         raise InvalidRecord(f"unknown kind {kind!r}", hint=f"Kinds: {' '.join(sorted(CALLER_KINDS))}.")
@@ -257,6 +266,11 @@ def clean_json(value: Any, depth: int = 0) -> Any:
     raise InvalidRecord(f"not a JSON value: {type(value).__name__}")
 
 
+def json_type(value: object) -> str:
+    """Return in the words of JSON what a value is: `a list`."""
+    return next((name for kind, name in _JSON_TYPES if isinstance(value, kind)), type(value).__name__)
+
+
 def clean_text(text: str) -> str:
     """Return `text` with each lone surrogate replaced by U+FFFD, so that it is valid UTF-8."""
     try:
@@ -268,7 +282,7 @@ def clean_text(text: str) -> str:
 
 def _check_key(key: object) -> str:
     if not isinstance(key, str):
-        raise InvalidRecord(f"a field name is text, not {type(key).__name__}")
+        raise InvalidRecord(f"a field name is text, not {json_type(key)}")
     return clean_text(key)
 
 
@@ -294,7 +308,7 @@ def _check_body(kind: str, body: Mapping[str, Any]) -> None:
         if choices is not None and value is not None and not (isinstance(value, str) and value in choices):
             raise InvalidRecord(f"{kind}: {name} is one of {', '.join(sorted(choices))}, not {value!r}")
         if name in _TEXT_FIELDS and value is not None and not isinstance(value, str):
-            raise InvalidRecord(f"{kind}: {name} is text, not {type(value).__name__}")
+            raise InvalidRecord(f"{kind}: {name} is text, not {json_type(value)}")
     size = sum(len(v) for v in body.values() if isinstance(v, str))
     if size > MAX_EVENT_BYTES:
         raise InvalidRecord(f"{kind}: larger than {MAX_EVENT_BYTES} bytes", size=size)
@@ -307,4 +321,6 @@ def _object_of(kind: str, body: Mapping[str, Any]) -> str | None:
     value = body.get(name)
     if value is None and body.get("action") == "create":
         return mint_id(kind)
+    if value is None:
+        raise InvalidRecord(f"{kind}: {name} missing", fields=[name])
     return check_name(value, name)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -80,18 +81,17 @@ def turn_subject(index: int | None, kinds: Iterable[str], state: str = "complete
         kinds: the kind of each record of the turn.
         state: its end state; anything but `completed` is shown.
     """
-    counts: dict[str, int] = {}
-    for kind in kinds:
-        if kind != "turn":
-            counts[kind if kind in _NOUNS else ""] = counts.get(kind if kind in _NOUNS else "", 0) + 1
-    order = [*_NOUNS, ""]
-    shown = [
-        f"{count} {_NOUNS.get(kind, _OTHER)[count != 1]}"
-        for kind, count in sorted(counts.items(), key=lambda item: order.index(item[0]))
-    ]
     number = "" if index is None else f" {index}"
     how = "" if state == "completed" else f" ({state})"
-    return f"turn{number}{how}: {', '.join(shown) or 'nothing'}"
+    return f"turn{number}{how}: {list_counts(Counter(kinds)) or 'nothing'}"
+
+
+def list_counts(counts: Mapping[str, int]) -> str:
+    """Return `2 messages, 3 tools` for counts by kind of record; a turn's own record is not counted."""
+    known = {kind: counts.get(kind, 0) for kind in _NOUNS}
+    other = sum(count for kind, count in counts.items() if kind not in _NOUNS and kind != "turn")
+    named = [(count, _NOUNS[kind]) for kind, count in known.items()]
+    return ", ".join(f"{count} {noun[count != 1]}" for count, noun in [*named, (other, _OTHER)] if count)
 
 
 def note_subject(action: str, path: str, target: str | None = None) -> str:

@@ -12,7 +12,16 @@ from typing import Any, Final, Self
 
 from gitmem.errors import GitmemError, HomeLocked, InvalidRecord, ThreatFound, UsageError
 from gitmem.line_draft import CommittedTurn
-from gitmem.records import LINKS, Event, Receipt, check_name, mint_id, parse_event, record_ref
+from gitmem.records import (
+    LINKS,
+    Event,
+    Receipt,
+    check_name,
+    json_type,
+    mint_id,
+    parse_event,
+    record_ref,
+)
 from gitmem.scanner import redact_secrets, redact_values
 from gitmem.spool import End, Spool, SpoolFile, read_turn
 from gitmem.times import format_time
@@ -356,7 +365,7 @@ def _turn_id(given: str | None) -> str:
 
 def _mapping(raw: object) -> Mapping[str, Any]:
     if not isinstance(raw, Mapping):
-        raise InvalidRecord(f"an event is a JSON object, not {type(raw).__name__}")
+        raise InvalidRecord(f"an event is a JSON object, not {json_type(raw)}")
     return raw
 
 

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gitmem.cli import standard_input
-from gitmem.errors import InvalidRecord, UsageError
+from gitmem.errors import GitmemError, InvalidRecord, UsageError
+from gitmem.records import json_type
 
 
-def read_events(source: str) -> list[dict[str, Any]]:
-    """Return the events of a file, or of standard input when `source` is `-`.
+@contextmanager
+def read_events(source: str | None) -> Iterator[Sequence[dict[str, Any]]]:
+    """Give the events of a file, or of standard input for `-`; whoever refuses one, its line is named.
 
     Raises:
-        UsageError: a line is no JSON object; its number is named.
+        UsageError: there is no such file, or a line is no JSON object.
     """
-    return parse_events(read_bytes(source))
+    events = parse_events(read_bytes(source)) if source else {}
+    try:
+        yield list(events.values())
+    except GitmemError as error:
+        _name_line(error, list(events))
+        raise
+
+
+def _name_line(error: GitmemError, lines: Sequence[int]) -> None:
+    number = error.details.get("event")
+    if isinstance(number, int) and number < len(lines):
+        error.details["line"] = lines[number]
+        error.message = f"line {lines[number]}: {error.message}"
 
 
 def read_bytes(source: str) -> bytes:
@@ -33,11 +49,11 @@ def read_bytes(source: str) -> bytes:
         raise UsageError(f"no such file: {source}", hint="Use - for standard input.") from error
 
 
-def parse_events(content: bytes) -> list[dict[str, Any]]:
-    """Return the events of JSON lines; empty lines are passed over, foreign bytes become U+FFFD."""
+def parse_events(content: bytes) -> dict[int, dict[str, Any]]:
+    """Return the events of JSON lines by line; empty ones are passed over, foreign bytes become U+FFFD."""
     # Split on line feeds only: U+2028 and its like stand inside of texts.
     lines = enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
-    return [_parse_line(line, number) for number, line in lines if line.strip()]
+    return {number: _parse_line(line, number) for number, line in lines if line.strip()}
 
 
 def _parse_line(line: bytes, number: int) -> dict[str, Any]:
@@ -51,7 +67,7 @@ def _parse_line(line: bytes, number: int) -> dict[str, Any]:
             line=number,
         ) from error
     if not isinstance(event, dict):
-        raise InvalidRecord(f"line {number} is no JSON object but {type(event).__name__}", line=number)
+        raise InvalidRecord(f"line {number} is {json_type(event)}, not a JSON object", line=number)
     return event
 
 

@@ -9,6 +9,7 @@ import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+from gitmem.counted import counted
 from gitmem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _path_of(words: tuple[str, ...]) -> Path:
     if len(words) > 2:
         raise UsageError("give one path", hint="gitmem import [KIND] PATH")
     if len(words) == 2 and words[0] not in KINDS:
-        raise UsageError(f"no import of {words[0]!r}", hint=f"Kinds: {', '.join(KINDS)}.")
+        raise UsageError(f"cannot import {words[0]!r}", hint=f"Kinds: {', '.join(KINDS)}.")
     path = Path(words[-1])
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
@@ -49,11 +50,12 @@ def _path_of(words: tuple[str, ...]) -> Path:
 def describe(report: ImportReport) -> str:
     """Return what was imported, for people."""
     verb = "Would import" if report.dry_run else "Imported"
-    lines = [f"{verb} {report.turns} turns of {report.sessions} sessions with {report.records} records."]
+    turns, records = counted(report.turns, "turn"), counted(report.records, "record")
+    lines = [f"{verb} {turns} of {counted(report.sessions, 'session')}, {records} in all."]
     if report.known:
-        lines.append(f"{report.known} records were here already.")
+        lines.append(f"Here already: {counted(report.known, 'record')}.")
     if report.forgotten:
-        lines.append(f"{report.forgotten} records were forgotten here and stay so.")
+        lines.append(f"Forgotten here, and not brought back: {counted(report.forgotten, 'record')}.")
     if report.redactions:
-        lines.append(f"{report.redactions} secrets were redacted.")
+        lines.append(f"Redacted: {counted(report.redactions, 'secret')}.")
     return "\n".join(lines)

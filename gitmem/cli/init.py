@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitmem.cli.columns import fill, width_of
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 
@@ -35,8 +36,8 @@ def command(path: Path | None, agent: str | None) -> None:
 def describe(report: InitReport, path: Path) -> str:
     """Return what was done, for people, with the next three commands."""
     if not report.created and not report.settings:
-        return f"Nothing to do: {path} is the home of {report.agent} ({report.home_id})."
-    lines = [f"{path} is the home of {report.agent} ({report.home_id})."]
+        return f"Nothing to do: {_shown(path)} is the home of {report.agent} ({report.home_id})."
+    lines = [f"{_shown(path)} is the home of {report.agent} ({report.home_id})."]
     if report.created:
         where = f"in {report.committed[:10]} on {report.branch}" if report.committed else "on disk"
         lines.append(f"  added {where}: {' '.join(report.created)}")
@@ -47,10 +48,14 @@ def describe(report: InitReport, path: Path) -> str:
         lines.append(f"  set in its Git config: {shown}")
     lines += [f"  {note}" for note in report.notes]
     inside = "" if path == Path() else f"cd {path} && "
-    lines += [
-        "Next:",
-        f"  {inside}$EDITOR AGENTS.md        say what the agent is for",
-        "  gitmem turn --input events.jsonl     record what happened",
-        "  gitmem search WORDS                  find it again",
-    ]
-    return "\n".join(lines)
+    steps = (
+        (f"{inside}$EDITOR AGENTS.md", "say what the agent is for"),
+        ("gitmem turn --input events.jsonl", "record what happened"),
+        ("gitmem search WORDS", "find it again"),
+    )
+    width = max(width_of(step) for step, _ in steps)
+    return "\n".join([*lines, "Next:", *(f"  {fill(step, width)}   {what}" for step, what in steps)])
+
+
+def _shown(path: Path) -> str:
+    return "This folder" if path == Path() else str(path)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+from gitmem.counted import counted
 
 if TYPE_CHECKING:
     from gitmem.indexer import CatchUp
@@ -26,5 +27,5 @@ def describe(report: CatchUp) -> str:
     """Return what was indexed, for people."""
     if report.busy:
         return "Somebody else is indexing; the index will be new when they are done."
-    pending = f" {report.pending} are left for the next search or watcher." if report.pending else ""
-    return f"Indexed {report.indexed} documents.{pending}"
+    pending = f" {report.pending:,} are left for the next search or watcher." if report.pending else ""
+    return f"Indexed {counted(report.indexed, 'document')}.{pending}"

@@ -9,6 +9,7 @@ import click
 from gitmem.cli.commands import group, options
 from gitmem.cli.events import read_events
 from gitmem.cli.settings import current
+from gitmem.counted import counted
 
 if TYPE_CHECKING:
     from gitmem.records import Receipt
@@ -48,8 +49,9 @@ def command(
         return
     settings = current()
     home = settings.open_home()
-    events = read_events(source)
-    _reply(ctx, home.record(events, session=session, workspace=workspace, work_item=work_item))
+    with read_events(source) as events:
+        receipt = home.record(events, session=session, workspace=workspace, work_item=work_item)
+    _reply(ctx, receipt)
 
 
 @command.command("open", example="turn=$(gitmem turn open --session s1)")
@@ -68,7 +70,8 @@ def add(turn_id: str | None, source: str) -> None:
     """Add events to an open turn, and print their source refs."""
     settings = current()
     home = settings.open_home()
-    records = home.turn_add(read_events(source), turn_id)
+    with read_events(source) as events:
+        records = home.turn_add(events, turn_id)
     settings.reply(
         {"turn_id": turn_id, "records": records}, "\n".join(str(record["source_ref"]) for record in records)
     )
@@ -81,7 +84,9 @@ def add(turn_id: str | None, source: str) -> None:
 def close(ctx: click.Context, turn_id: str | None, source: str | None) -> None:
     """End an open turn and commit it; last events may come with it."""
     home = current().open_home()
-    _reply(ctx, home.turn_close(read_events(source) if source else (), turn_id))
+    with read_events(source) as events:
+        receipt = home.turn_close(events, turn_id)
+    _reply(ctx, receipt)
 
 
 def _reply(ctx: click.Context, receipt: Receipt) -> None:
@@ -91,7 +96,8 @@ def _reply(ctx: click.Context, receipt: Receipt) -> None:
     for redaction in receipt.redactions:
         settings.warn(f"a secret ({redaction['rule']}) was redacted in {redaction['record']}")
     for refusal in receipt.refused:
-        settings.warn(f"event {refusal['event']} was refused: {refusal['code']}")
+        why = refusal.get("message") or refusal["code"]
+        settings.warn(f"event {refusal['event'] + 1} was refused: {why}")
     settings.reply(receipt, lambda: "" if settings.quiet else describe(receipt))
     if receipt.refused:
         ctx.exit(_CONFLICT)
@@ -101,7 +107,7 @@ def describe(receipt: Receipt) -> str:
     """Return what is true of a turn, in one line."""
     number = receipt.turn_id if receipt.turn_index is None else f"Turn {receipt.turn_index}"
     count = len(receipt.records) - 1
-    told = f"{count} record{'' if count == 1 else 's'}"
+    told = counted(count, "record")
     if receipt.committed:
         return f"{number}: {told}, committed as {receipt.committed[:10]} on {receipt.branch}"
     return f"{number}: {told}, safe on disk, not committed yet: {receipt.reason}"

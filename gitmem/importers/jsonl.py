@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from gitmem.errors import GitmemError, InvalidRecord
-from gitmem.records import Event, check_name, derive_id, parse_event
+from gitmem.records import Event, check_name, derive_id, json_type, parse_event
 from gitmem.scanner import redact_values
 from gitmem.turn import TurnRecorder, refuse_secret_names
 from gitmem.turn_line import BATCH
@@ -146,7 +146,7 @@ def _items(lines: Iterable[bytes], now: float, tally: _Tally) -> Iterator[_Item]
 def _item(number: int, text: bytes, name: tuple[str, str], now: float) -> _Item:
     raw = json.loads(text)
     if not isinstance(raw, Mapping):
-        raise InvalidRecord(f"an event is a JSON object, not {type(raw).__name__}")
+        raise InvalidRecord(f"an event is a JSON object, not {json_type(raw)}")
     turn = raw.get("turn")
     event = {field: value for field, value in raw.items() if field not in _PLACE}
     parsed = refuse_secret_names(parse_event(event, now=now))

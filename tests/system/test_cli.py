@@ -51,6 +51,13 @@ class TestInit:
         assert ran.out.count("gitmem ") >= 2
         assert "AGENTS.md" in ran.out
 
+    def test_the_steps_stand_in_columns(self, tmp_path: Path) -> None:
+        """The first screen that a newcomer sees is straight."""
+        steps = gitmem("init", tmp_path / "新", "--agent", "aria").out.split("Next:\n")[1].splitlines()
+        assert [len(step.encode("gbk").rpartition(b"   ")[0]) for step in steps] == [
+            len(steps[0].encode("gbk").rpartition(b"   ")[0])
+        ] * 3
+
     def test_a_second_run_changes_nothing(self, home: Path) -> None:
         """It can be in a script."""
         before = git("for-each-ref", cwd=home), (home / ".git" / "config").read_bytes()
@@ -153,10 +160,24 @@ class TestTurn:
         assert "error" in ran.json
         assert git("for-each-ref", "refs/heads/gitmem", cwd=home) == ""
 
-    def test_the_line_of_a_wrong_event_is_named(self, home: Path) -> None:
-        """People count lines from one."""
-        ran = gitmem("turn", "--json", stdin=jsonl(HELLO) + "\n{oops\n", cwd=home)
-        assert ran.json["error"]["details"]["line"] == 3
+    @pytest.mark.parametrize(
+        ("line", "what"),
+        [
+            ("{oops", "line 3 is not JSON"),
+            ("[]", "line 3 is a list, not a JSON object"),
+            ('{"kind": "message", "text": "x"}', "line 3: message: role missing"),
+            ('{"kind": "message", "role": "user", "text": 5}', "line 3: message: text is text, not a number"),
+            ('{"kind": "work_item", "action": "complete"}', "line 3: work_item: work_item_id missing"),
+        ],
+    )
+    def test_the_line_of_a_wrong_event_is_named(self, home: Path, line: str, what: str) -> None:
+        """People count lines from one, and speak no Python."""
+        content = f"{jsonl(HELLO)}\n{line}\n"
+        gitmem("turn", "open", cwd=home)
+        for command in (["turn"], ["turn", "add"], ["turn", "close", "--input", "-"]):
+            error = gitmem(*command, "--json", stdin=content, cwd=home).json["error"]
+            assert error["details"]["line"] == 3
+            assert error["message"].startswith(what)
 
     def test_any_text_survives(self, home: Path) -> None:
         """U+2028, an emoji, a NUL, bytes that are no UTF-8: none breaks a line or a turn."""

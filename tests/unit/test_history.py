@@ -66,6 +66,14 @@ def test_by_turn(desk: Desk) -> None:
     assert page.commits[0].counts == {"message": 1}
 
 
+def test_a_turn_without_a_word_of_the_user_shows_what_the_agent_did(desk: Desk) -> None:
+    """An alarm at night or a timer begins turns too; an empty line would say nothing."""
+    desk.recorder.record([{"kind": "brief", "brief_kind": "result", "text": "Backups are\nwell."}])
+    desk.recorder.record([{"kind": "tool_execution", "tool": "shell", "input": "make", "status": "success"}])
+    titles = [entry.title for entry in history(desk).log(LogQuery(by="turn", kind="turn")).commits]
+    assert titles[:2] == ["", "Backups are well."]
+
+
 def test_by_session(desk: Desk) -> None:
     """A session is its turns, with the first thing that was said."""
     page = history(desk).log(LogQuery(by="session", kind="session"))

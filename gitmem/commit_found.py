@@ -87,8 +87,11 @@ def commit_found(
 def _checked(path: str) -> str:
     plain = os.path.normpath(path).removeprefix("./") if path else ""
     if not is_managed(plain):
+        own = " ".join(f"{folder}/" for folder in MANAGED_FOLDERS)
         raise ProtectedPath(
-            f"gitmem does not manage {path}", hint=f"Commit it with git: git commit -- {path}", path=path
+            f"gitmem does not manage {path}",
+            hint=f"It commits {own} {' '.join(MANAGED_FILES)}; the rest is yours: git commit -- {path}",
+            path=path,
         )
     return plain
 

@@ -25,6 +25,8 @@ _OLD: Final = "It takes 12 minutes."
 _NEW: Final = "It takes 12 minutes; warn Tomás, he loses his cart."
 _QUESTIONS: Final = ("which port does staging listen on", "支付超时要重新付款吗", "warn Tomás cart")
 _TURNS: Final = "demo_turns.jsonl"
+#: Lines of the catalog that are shown: its head and two notes.
+_CATALOG_LINES: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ def run_demo(keep: Path | None = None, *, say: Say, program: str = "gitmem") -> 
     """
     telling = _Telling(say)
     path = keep if keep is not None else Path(tempfile.mkdtemp(prefix="gitmem-demo-")) / "aria"
-    say("gitmem demo: a small agent home, at work.")
     copy_sample_home(path)
+    say("gitmem demo: a small agent home, at work.")
     _tell_copy(telling, path)
     with AgentHome.open(path) as home:
         turns = _record_turns(telling, home)
@@ -162,9 +164,9 @@ def _search(telling: _Telling, home: AgentHome, number: int) -> dict[str, str | 
 def _show_catalog(telling: _Telling, home: AgentHome) -> None:
     telling.chapter("The catalog tells the agent what notes there are", "gitmem notes --catalog")
     lines = [line for line in home.catalog().splitlines() if line.strip()]
-    for line in lines[:8]:
-        telling.line(_short(line, 100))
-    telling.line(f"… {len(lines) - 8} lines more")
+    for line in lines[:_CATALOG_LINES]:
+        telling.line(_indent(line) + _short(line, 100))
+    telling.line(f"… {len(lines) - _CATALOG_LINES} lines more")
 
 
 def _show_log(telling: _Telling, home: AgentHome) -> None:
@@ -182,6 +184,10 @@ def _tell_end(telling: _Telling, report: DemoReport, program: str, *, kept: bool
     say("   rg 2222 ledger/")
     if not kept:
         say(f"When you are done: rm -r {Path(report.path).parent}")
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _short(text: str, width: int) -> str:

@@ -81,7 +81,7 @@ class Duty:
         self.due_at = math.inf
         try:
             self._action()
-        except Exception as error:  # noqa: BLE001 - whatever fails costs only itself (OPEN-WATCH-03)
+        except Exception as error:  # noqa: BLE001 - whatever fails costs only itself
             self.failures += 1
             self.error = error
             self._not_before = self._clock() + self._patience.after(self.failures)

@@ -1,4 +1,4 @@
-"""Receipts of forgetting, and closing what is read under them: lines, segments, entries, blobs (F1-F3)."""
+"""Receipts of forgetting, and closing what is read under them: lines, segments, entries, blobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ReceiptKind = Literal["record", "entry", "blob", "purge"]
 #: Folder of the receipts in a turn line's tree.
 FOLDER: Final = "ledger/forgotten"
 
-# A record's receipt stands in the folder of the first two hex digits of its id; F1's short form is read too.
+# A record's receipt stands in the folder of the first two hex digits of its id, or without that folder.
 _PATH: Final = re.compile(
     r"(?:ledger/)?forgotten/(?:"
     r"record/(?:(?P<fan>[0-9a-f]{2})/)?(?P<record>[a-z]{1,16}_(?P<two>[0-9a-f]{2})[0-9a-f]{13})"

@@ -1,4 +1,4 @@
-"""Which snapshot of a task, wait, work item or session title counts, among those in an index (R2, R13)."""
+"""Which snapshot of a task, wait, work item or session title counts, among those in an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the snapshots of one object become its state, and what its next snapshot is (R1, R2)."""
+"""How the snapshots of one object become its state, and what its next snapshot is."""
 
 from __future__ import annotations
 

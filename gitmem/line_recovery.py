@@ -1,4 +1,4 @@
-"""The own line's ref, put right where somebody moved it or a power cut broke it (W1, T3)."""
+"""The own line's ref, put right where somebody moved it or a power cut broke it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long texts of a record: moved from its body to one blob file, and put back exactly (L7)."""
+"""Long texts of a record: moved from its body to one blob file, and put back exactly."""
 
 from __future__ import annotations
 

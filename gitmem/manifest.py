@@ -1,4 +1,4 @@
-"""What a search index covers: how far each segment was read and what each file was, as plain data (A2)."""
+"""What a search index covers: how far each segment was read and what each file was, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which note is which along history: the rule that gives a note without an id of its own a lasting one (I1).
+"""Which note is which along history: the rule that gives a note without an id of its own a lasting one.
 
 A path is introduced where it appears without having been there before; the note keeps the id of that moment
 through edits and exact renames until it vanishes. The same path introduced again is another note.

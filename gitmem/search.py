@@ -16,6 +16,7 @@ from typing import Any, Final
 from gitmem.advanced_query import find_operands
 from gitmem.analysis import MAX_QUERY_CHARS, QueryUnit, analyze_query
 from gitmem.authored_files import find_authored, read_authored
+from gitmem.counted import counted
 from gitmem.documents import Document, analyze
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
@@ -342,11 +343,10 @@ def _status_of(view: _View, hidden: int = 0) -> IndexStatus:
     pending = view.unindexed.pending
     unread = pending - view.unindexed.read
     if unread > 0:
-        reasons.append(f"{unread} older records or files are not indexed yet and were not searched")
-    elif pending:
-        reasons.append(f"{pending} records or files are not indexed yet; they were searched in memory")
+        what = counted(unread, "older record or file", "older records or files")
+        reasons.append(f"not indexed yet and not searched: {what}")
     if hidden:
-        reasons.append(f"{hidden} hits in other workspaces are hidden")
+        reasons.append(f"hidden, because of another workspace: {counted(hidden, 'hit')}")
     return IndexStatus(
         freshness=_freshness(view.manifest, pending),
         indexed=view.manifest.covered,

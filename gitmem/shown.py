@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitmem.errors import GitmemError, NotFound
+from gitmem.errors import GitmemError, InvalidRef, NotFound, UnknownSource
 from gitmem.json_view import JsonView
+from gitmem.layout import NOTES, is_managed
 from gitmem.ledger import Ledger
+from gitmem.memory_files import file_id
 from gitmem.memory_get import Memory
 from gitmem.records import Record
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import TURN, parse_trailers
-from gitmem.times import format_time
+from gitmem.times import format_time, short_time
 from gitmem.tree_changes import TreeChange, changed_paths
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
@@ -57,6 +59,7 @@ class Shower:
 
         Raises:
             NotFound: nothing has this name.
+            GitmemError: what has it cannot be shown.
         """
         turn = _TURN.fullmatch(what)
         if turn:
@@ -64,8 +67,19 @@ class Shower:
         commit = self._find_commit(what)
         if commit is not None:
             return self._commit(commit)
-        memory = self._get(what)
+        memory = self._read(what)
         return Shown(memory.source_ref, memory.kind, memory.title, memory.content)
+
+    def _read(self, what: str) -> Memory:
+        if is_managed(what) and not what.startswith(f"{NOTES}/"):
+            what = f"file:{file_id(what)}"
+        try:
+            return self._get(what)
+        except (InvalidRef, UnknownSource) as error:
+            raise UnknownSource(
+                f"nothing in this home is {what}",
+                hint="Give a source ref (`gitmem search` prints them), a commit id, or a path of the home.",
+            ) from error
 
     def _turn(self, turn_id: str) -> Shown:
         records = self._ledger.find_turn(turn_id)
@@ -76,7 +90,7 @@ class Shower:
         session = next((record.session for record in records if record.session), None)
         head = f"Turn {index or turn_id}" + (f" of session {session}" if session else "")
         state = end.body.get("end", "completed") if end.kind == "turn" else "not committed yet"
-        title = f"{head}, {end.ts}" + ("" if state == "completed" else f" ({state})")
+        title = f"{head}, {short_time(end.ts)}" + ("" if state == "completed" else f" ({state})")
         parts = [part for record in records if record.kind != "turn" for part in self._told(record)]
         return Shown(f"turn:{turn_id}", "turn", title, "\n\n".join([title, *parts]))
 
@@ -91,6 +105,9 @@ class Shower:
         yield _shorten(_tell(record, body), record.source_ref)
 
     def _find_commit(self, what: str) -> Commit | None:
+        if what == "HEAD":
+            commit = self._repository.head().commit
+            return self._repository.read_commit(commit) if commit else None
         if not _COMMIT.fullmatch(what):
             return None
         if len(what) == 40:
@@ -107,7 +124,8 @@ class Shower:
         parent = commit.parents[0] if commit.parents else None
         tree = self._repository.read_commit(parent).tree if parent else None
         changes = list(changed_paths(self._repository, tree, commit.tree))
-        head = [f"commit {commit.id}", f"{commit.author}, {format_time(commit.author_time)}"]
+        when = short_time(format_time(commit.author_time))
+        head = [f"commit {commit.id}", f"{commit.author}, {when}"]
         text = "\n".join([*head, "", commit.message.rstrip("\n"), "", *map(_told_change, changes)])
         turn = parse_trailers(commit.message).get(TURN)
         if turn and all(change.path.startswith("ledger/") for change in changes):
@@ -139,7 +157,7 @@ def _tell(record: Record, body: Mapping[str, Any]) -> str:
 def _tell_tool(body: Mapping[str, Any]) -> str:
     lines = [f"$ {body.get('tool')}: {_text(body.get('input'))}"]
     if body.get("output") is not None:
-        lines.append(_text(body["output"]))
+        lines.append(_text(body["output"]).rstrip("\n"))
     if body.get("status") not in (None, "success"):
         lines.append(f"({body['status']})")
     return "\n".join(lines)

@@ -72,7 +72,7 @@ def turn_facts(repository: Repository, ledger: Ledger, own_ref: str | None, spoo
 
 
 def conflict_copies(layout: Layout) -> list[dict[str, Any]]:
-    """List the texts that lost a merge and wait for the operator (C1)."""
+    """List the texts that lost a merge and wait for the operator."""
     folder = layout.root / CONFLICTS
     found = []
     for parent, folders, names in os.walk(folder, followlinks=False):

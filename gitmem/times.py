@@ -27,6 +27,11 @@ def format_time(seconds: float) -> str:
     return moment.isoformat("T", "milliseconds")[:23] + "Z"
 
 
+def short_time(at: str) -> str:
+    """Return an RFC 3339 time as people are shown it: day and minute, in UTC."""
+    return at[:16].replace("T", " ")
+
+
 def parse_timestamp(value: object) -> float:
     """Return a caller's time as seconds since 1970.
 

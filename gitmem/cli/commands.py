@@ -63,7 +63,22 @@ class Command(click.Command):
         _write_example(self.example, formatter)
 
 
-class Group(click.Group):
+class MissingCommand(click.UsageError):
+    """A family was called without a command of it: the whole help is the answer."""
+
+
+class Family(click.Group):
+    """Commands under one name; without one of them its help is shown, and nothing is done."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        # Before click's own answer, which differs from version to version.
+        if not args and not self.invoke_without_command and not ctx.resilient_parsing:
+            raise MissingCommand("a command is missing", ctx)
+        return super().parse_args(ctx, args)
+
+
+class Group(Family):
     """A family of commands that takes the global options itself too."""
 
     command_class = Command

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+
+if TYPE_CHECKING:
+    from gitmem.commit_found import CommitReply
 
 
 @define(example="gitmem commit notes/staging.md -m 'Staging moved to port 2222'")
@@ -20,12 +23,17 @@ def command(paths: tuple[str, ...], message: str | None) -> None:
     What you staged elsewhere stays staged.
     """
     settings = current()
-    report = settings.open_home().commit(paths, message=message)
+    home = settings.open_home()
+    report = home.commit([settings.path_in(home, path) for path in paths], message=message)
     settings.reply(report, lambda: "" if settings.quiet else describe(report))
+    for skipped in report.skipped:
+        settings.warn(f"{skipped['path']} was left out: {skipped['reason']}")
 
 
-def describe(report: Any) -> str:
+def describe(report: CommitReply) -> str:
     """Return what was committed, for people."""
     if report.committed:
         return f"Committed as {report.committed[:10]}: {report.path}"
+    if report.reason == "nothing to commit":
+        return "Nothing to commit."
     return f"Nothing committed: {report.reason}"

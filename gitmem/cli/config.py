@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitmem.cli.columns import fill, width_of
 from gitmem.cli.commands import group
 from gitmem.cli.settings import current
+
+if TYPE_CHECKING:
+    from gitmem.machine_settings import Setting
 
 
 @group(example="gitmem config list")
@@ -43,11 +48,17 @@ def list_() -> None:
     """List all settings with their values and where they stand."""
     settings = current()
     found = settings.open_home().config_list()
-    settings.reply({"settings": found}, lambda: "\n".join(_row(setting) for setting in found))
+    settings.reply({"settings": found}, lambda: describe(found))
 
 
-def _row(setting: Any) -> str:
-    return f"{setting.id} = {_shown(setting.value)}  {click.style(setting.where, dim=True)}"
+def describe(found: Sequence[Setting]) -> str:
+    """Return the settings as a table: name and value, and where they stand."""
+    rows = [f"{setting.id} = {_shown(setting.value)}" for setting in found]
+    width = max(map(width_of, rows), default=0)
+    return "\n".join(
+        f"{fill(row, width)}  {click.style(setting.where, dim=True)}"
+        for row, setting in zip(rows, found, strict=True)
+    )
 
 
 def _shown(value: Any) -> str:

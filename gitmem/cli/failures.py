@@ -18,6 +18,7 @@ from typing import Any, Final
 import click
 
 from gitmem import __version__
+from gitmem.cli.commands import MissingCommand
 from gitmem.cli.settings import Settings, print_json
 from gitmem.errors import GitmemError
 
@@ -37,13 +38,18 @@ OWN_CODES: Final[Mapping[str, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is told about a failed command."""
+    """What is told about a failed command.
+
+    Attributes:
+        help: what a person is shown instead of message and hint.
+    """
 
     code: str
     message: str
     exit_code: int
     hint: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    help: str | None = None
 
 
 def report(error: BaseException, settings: Settings, arguments: Sequence[str]) -> int:
@@ -64,11 +70,13 @@ def _foreseen(error: BaseException) -> Failure | None:
         return Failure("interrupted", "interrupted", INTERRUPTED)
     if isinstance(error, GitmemError):
         return Failure(error.code, error.message, error.exit_code, error.hint, error.details)
+    if isinstance(error, MissingCommand) and error.ctx is not None:
+        return Failure("usage", error.message, USAGE, _usage_hint(error), help=error.ctx.get_help())
     if isinstance(error, click.ClickException):
-        return Failure("usage", error.format_message().rstrip(), USAGE, _usage_hint(error))
+        return Failure("usage", _plain_usage(error), USAGE, _usage_hint(error))
     if isinstance(error, OSError):
         details = {"errno": errno.errorcode.get(error.errno or 0, str(error.errno))}
-        return Failure("system", str(error), UNUSABLE, _system_hint(error), details)
+        return Failure("system", _system_message(error), UNUSABLE, _system_hint(error), details)
     return None
 
 
@@ -96,9 +104,7 @@ def write_report(error: BaseException, arguments: Sequence[str]) -> Path:
 
 def _tell(failure: Failure, settings: Settings) -> None:
     with suppress(OSError):  # a closed standard error is no reason for another failure
-        click.echo(f"{click.style('error:', fg='red')} {failure.message}", err=True, color=settings.color)
-        if failure.hint:
-            click.echo(f"{click.style('hint:', fg='cyan')} {failure.hint}", err=True, color=settings.color)
+        click.echo(failure.help or _told(failure), err=True, color=settings.color)
     if settings.json:
         data = {
             "code": failure.code,
@@ -110,10 +116,29 @@ def _tell(failure: Failure, settings: Settings) -> None:
             print_json({"error": data})
 
 
+def _told(failure: Failure) -> str:
+    lines = [f"{click.style('error:', fg='red')} {failure.message}"]
+    if failure.hint:
+        lines.append(f"{click.style('hint:', fg='cyan')} {failure.hint}")
+    return "\n".join(lines)
+
+
 def _plain(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return details as JSON can hold them; what it cannot is shown as text."""
     simple = (str, int, float, bool, type(None), list, tuple, dict)
     return {key: value if isinstance(value, simple) else str(value) for key, value in details.items()}
+
+
+def _plain_usage(error: click.ClickException) -> str:
+    """Return click's sentence in the shape of all others: no capital, no full stop."""
+    text = error.format_message().strip()
+    return text[:1].lower() + text[1:].removesuffix(".")
+
+
+def _system_message(error: OSError) -> str:
+    """Return what the system says, to what, without the number that it has for it."""
+    paths = [str(path) for path in (error.filename, error.filename2) if path is not None]
+    return ": ".join([error.strerror or str(error), " -> ".join(paths)]).removesuffix(": ")
 
 
 def _usage_hint(error: click.ClickException) -> str:

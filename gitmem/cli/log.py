@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitmem.cli.columns import cut, fill
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
-from gitmem.cli.time_option import short_time, time_option
+from gitmem.cli.time_option import time_option
+from gitmem.subjects import list_counts
+from gitmem.times import short_time
 
 if TYPE_CHECKING:
     from gitmem.history import Entry, LogPage
+
+#: Cells of a name in a line.
+_NAME = 14
 
 
 @define(example="gitmem log --since yesterday --by turn")
@@ -24,19 +30,20 @@ if TYPE_CHECKING:
 @click.option("--session", metavar="ID", help="Only turns of this conversation.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Entries at most.")
 @click.option("--cursor", metavar="CURSOR", help="Where the last page ended.")
-def command(**query: Any) -> None:
+def command(path: str | None, **query: Any) -> None:
     """Show what happened: commits, changes of memory and notes, turns; newest first.
 
-    Turns are summed up by day. PATH shows the commits that changed a file or folder.
+    Turns are summed up by day; days and times are UTC. PATH shows the commits that changed a file or folder.
     """
     settings = current()
-    page = settings.open_home().log(**query)
+    home = settings.open_home()
+    page = home.log(None if path is None else settings.path_in(home, path), **query)
     settings.reply(page, lambda: describe(page))
 
 
 def describe(page: LogPage) -> str:
     """Return a page of the log for people."""
-    lines = [_line(entry) for entry in page.commits] or ["Nothing happened yet, as far as this asks."]
+    lines = [_line(entry) for entry in page.commits] or ["Nothing found."]
     if page.cursor:
         lines.append(f"… more with --cursor {page.cursor}")
     return "\n".join(lines)
@@ -44,15 +51,16 @@ def describe(page: LogPage) -> str:
 
 def _line(entry: Entry) -> str:
     when = click.style(short_time(entry.at), dim=True)
-    who = click.style(f"{entry.name[:14]:<14}", fg="green" if entry.author == "agent" else "yellow")
-    return f"{when}  {who}  {_what(entry)}  {click.style(_address(entry), dim=True)}"
+    name = fill(cut(entry.name, _NAME), _NAME)
+    who = click.style(name, fg="green" if entry.author == "agent" else "yellow")
+    address = _address(entry)
+    behind = f"  {click.style(address, dim=True)}" if address else ""
+    return f"{when}  {who}  {_what(entry)}{behind}"
 
 
 def _what(entry: Entry) -> str:
-    if entry.kind != "turn":
-        return entry.title
-    counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in entry.counts.items())
-    return f"{entry.title or 'turn'} [{counts}]" if counts else entry.title
+    counts = list_counts(entry.counts) if entry.kind == "turn" else ""
+    return " ".join(filter(None, [entry.title, counts and f"[{counts}]"]))
 
 
 def _address(entry: Entry) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitmem.cli.columns import fill, width_of
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 
@@ -50,8 +51,8 @@ def describe(listing: NoteList) -> str:
     """Return the list for people."""
     if not listing.notes:
         return "No notes yet. Add one: gitmem note add staging.md --title Staging"
-    width = min(48, max(len(note.path) for note in listing.notes))
-    return "\n".join(f"{note.path:<{width}}  {note.title}{_tail(note)}" for note in listing.notes)
+    width = min(48, max(width_of(note.path) for note in listing.notes))
+    return "\n".join(f"{fill(note.path, width)}  {note.title}{_tail(note)}" for note in listing.notes)
 
 
 def _tail(note: Note) -> str:

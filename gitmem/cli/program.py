@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from gitmem import __version__
-from gitmem.cli.commands import global_options
+from gitmem.cli.commands import Family, global_options
 from gitmem.cli.settings import Settings
 
 PROGRAM: Final = "gitmem"
@@ -56,7 +56,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
-class Program(click.Group):
+class Program(Family):
     """The root: knows its commands by name, imports one when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -76,9 +76,9 @@ class Program(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown one is answered with the nearest names."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], COMMANDS, n=2)
-            meant = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise click.UsageError(f"no command {args[0]!r}.{meant}", ctx)
+            near = difflib.get_close_matches(args[0], COMMANDS, n=2, cutoff=0.65)
+            meant = f". Did you mean {' or '.join(near)}?" if near else ""
+            raise click.UsageError(f"no command {args[0]!r}{meant}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -106,7 +106,10 @@ def _install_completion(ctx: click.Context, param: click.Parameter, value: str |
 program = Program(
     name=PROGRAM,
     help="The memory of a long-lived agent, kept as plain files in a Git repository.",
-    epilog="`gitmem COMMAND --help` shows a command with an example. Exit codes: docs/errors.md.",
+    epilog="""`gitmem COMMAND --help` shows a command with an example.
+
+    Exit codes: 0 done, 2 wrong usage, 3 refused, 4 not found, 10 no home that can be used, 11 busy: try
+    again, 12 a conflict waits, 13 a remote failed, 20 damage found, 70 a bug, 130 interrupted.""",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     params=[
         *global_options(hidden=False),

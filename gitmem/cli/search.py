@@ -9,7 +9,8 @@ import click
 from gitmem.cli.catching_up import catch_up
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
-from gitmem.cli.time_option import short_time, time_option
+from gitmem.cli.time_option import time_option
+from gitmem.times import short_time
 
 if TYPE_CHECKING:
     from gitmem.search import SearchReply
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 @define(example="gitmem search staging port --kind note --since '30 days ago'")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=int, default=10, show_default=True, help="Hits at most, 1 to 50.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind; may be repeated.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="KIND",
+    help="Only message, brief, note, entry, …; may be repeated.",
+)
 @click.option("--session", metavar="ID", help="Only this conversation.")
 @click.option("--work-item", metavar="ID", help="Only this work item.")
 @click.option("--workspace", metavar="ID", help="Only this workspace, and what belongs to none.")
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
 def command(query: tuple[str, ...], **options: Any) -> None:
     """Search everything that was said, run and noted.
 
-    The words need no quotes; any of them may match, the best hits come first.
+    The words need no quotes; any of them may match, the best hits come first. Times are UTC.
     """
     settings = current()
     home = settings.open_home()
@@ -61,7 +68,8 @@ def _hit(number: int, hit: Any) -> str:
     when = short_time(hit.updated_at) if hit.updated_at else ""
     head = f"{number:>2}. {click.style(hit.title or hit.kind, bold=True)}  {click.style(when, dim=True)}"
     text = " ".join(hit.snippet.split())
-    return f"{head}\n    {text}\n    {where}{click.style(hit.source_ref, dim=True)}"
+    found = "" if text == hit.title else f"    {text}\n"  # a session is its title
+    return f"{head}\n{found}    {where}{click.style(hit.source_ref, dim=True)}"
 
 
 def _tell_doubts(reply: SearchReply) -> None:
@@ -69,9 +77,9 @@ def _tell_doubts(reply: SearchReply) -> None:
     if settings.json:
         return
     if reply.unmatched_terms:
-        settings.note(f"nothing holds: {' '.join(reply.unmatched_terms)}")
+        settings.note(f"found nowhere: {' '.join(reply.unmatched_terms)}")
     status = reply.index_status
-    if status.freshness != "fresh":
-        settings.note(f"the index is {status.freshness.replace('_', ' ')}: {status.pending} to go")
+    for reason in status.reasons:
+        settings.note(reason)
     for name in status.quarantined:
         settings.warn(f"left out of the search: {name}")

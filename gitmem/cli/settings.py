@@ -60,6 +60,17 @@ class Settings:
             )
         return near
 
+    def path_in(self, home: AgentHome, named: str) -> str:
+        """Return a path as the home has it: people name files from where they stand, as with Git.
+
+        What is nothing from there is left as it is: a path from the top of the home, or no path at all.
+        """
+        root = home.layout.root
+        here = Path(os.path.abspath(named))  # noqa: PTH100 - the last part may be a link, which stays one
+        if here != root and here.is_relative_to(root) and os.path.lexists(here):
+            return here.relative_to(root).as_posix()
+        return named
+
     def open_home(self) -> AgentHome:
         """Open the home for the rest of this command."""
         from gitmem.home import AgentHome  # `gitmem --help` must not pay for it

@@ -11,7 +11,8 @@ from gitmem.cli.settings import current
 @define(example="gitmem show turn:turn_0c1d2e3f4a5b6c7")
 @click.argument("what", metavar="REF|COMMIT|PATH")
 def command(what: str) -> None:
-    """Show a turn as a conversation, a note, a record, or what a commit changed."""
+    """Show a turn as a conversation, a file of the home, a record, or what a commit changed."""
     settings = current()
-    shown = settings.open_home().show(what)
+    home = settings.open_home()
+    shown = home.show(settings.path_in(home, what))
     settings.reply({"shown": shown}, lambda: shown.text)

@@ -9,11 +9,16 @@ import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+from gitmem.counted import counted
 
 if TYPE_CHECKING:
     from gitmem.status import Status
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+#: Findings that a row of the screen tells already.
+_SHOWN_ABOVE = ("pending",)
+#: Waiting writes that are named in their row.
+_LISTED = 5
 
 
 @define(example="gitmem status --check && git push")
@@ -36,16 +41,17 @@ def describe(status: Status) -> str:
         ("home", _home(status.home)),
         ("git", _git(status.git)),
         ("turns", _turns(status.turns)),
-        ("waiting", _pending(status.pending)),
+        ("waiting", _pending(status.pending, status.git.get("obstacle"))),
         ("index", _index(status.index)),
         ("watch", _watch(status.watch)),
         ("stores", _stores(status.stores)),
         ("conflicts", ", ".join(str(conflict["path"]) for conflict in status.conflicts)),
     ]
     lines = [f"{click.style(f'{name:<10}', dim=True)}{text}" for name, text in rows if text]
-    lines += [_finding(finding) for finding in status.findings]
-    if not any(finding.exit_code for finding in status.findings):
-        lines.append(click.style("All is well.", fg="green"))
+    lines += [_finding(finding) for finding in status.findings if finding.id not in _SHOWN_ABOVE]
+    if not status.exit_code:
+        otherwise = "Otherwise all" if status.findings else "All"
+        lines.append(click.style(f"{otherwise} is well.", fg="green"))
     return "\n".join(lines)
 
 
@@ -56,34 +62,41 @@ def _home(home: Mapping[str, Any]) -> str:
 def _git(git: Mapping[str, Any]) -> str:
     at = git["head"][:10] if git.get("head") else "no commit yet"
     where = git.get("branch") or "detached HEAD"
-    pinned = (
-        f", the home's branch is {git['pinned']}"
-        if git.get("pinned") not in (None, git.get("branch"))
-        else ""
-    )
-    obstacle = f"; commits wait: {git['obstacle']}" if git.get("obstacle") else ""
-    return f"{where} at {at}{pinned}{obstacle}"
+    return f"{where} at {at}"
 
 
 def _turns(turns: Mapping[str, Any]) -> str:
-    count = f"{turns['count']} " if turns.get("count") is not None else ""
+    branch = turns.get("branch")
+    own = f"on {branch}" if branch else "none here yet"
+    others = len([line for line in turns.get("lines", ()) if line["id"] != f"heads/{branch}"])
+    more = f", and {counted(others, 'other line')}" if others else ""
     waiting = f", {turns['spooled']} not yet committed" if turns.get("spooled") else ""
     open_ = f", {turns['open']} open" if turns.get("open") else ""
-    others = max(0, len(turns.get("lines", ())) - 1)
-    more = f", and {others} other line{'' if others == 1 else 's'}" if others else ""
-    return f"{count}on {turns.get('branch', '')}{more}{waiting}{open_}"
+    return f"{own}{more}{waiting}{open_}"
 
 
-def _pending(pending: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(
-        f"{row.get('path')} ({_age(row.get('age_seconds'))}{row.get('reason') or 'waits'})" for row in pending
+def _pending(pending: Sequence[Mapping[str, Any]], obstacle: str | None) -> str:
+    return ", ".join(_write(row, obstacle) for row in pending[:_LISTED]) + (
+        f" and {len(pending) - _LISTED} more" if len(pending) > _LISTED else ""
     )
 
 
+def _write(row: Mapping[str, Any], obstacle: str | None) -> str:
+    reason = row.get("reason")
+    because = f": {reason}" if reason and reason != obstacle else ""
+    return f"{row.get('path')} for {_age(row.get('age_seconds') or 0)}{because}"
+
+
 def _index(index: Mapping[str, Any]) -> str:
-    indexed = f", {index['indexed']} documents" if index.get("indexed") is not None else ""
-    pending = f", {index['pending']} to go" if index.get("pending") else ""
-    return f"{str(index.get('freshness', 'unknown')).replace('_', ' ')}{indexed}{pending}"
+    indexed, pending = index.get("indexed", 0), index.get("pending", 0)
+    if not pending:
+        return f"fresh, {counted(indexed, 'document')}"
+    state = str(index.get("freshness")).replace("_", " ")
+    so_far = f"{state}, {counted(indexed, 'document')}" if indexed else "not built yet"
+    if index.get("reasons"):  # what an answer lacks now is told below
+        return f"{so_far}, {pending:,} to go"
+    rest = counted(pending, "file or record is", "files and records are")
+    return f"{so_far}; {rest} searched without it"
 
 
 def _watch(watch: Mapping[str, Any]) -> str:
@@ -103,10 +116,8 @@ def _finding(finding: Any) -> str:
     return f"{click.style('!', fg=color)} {finding.message}{hint}"
 
 
-def _age(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
+def _age(seconds: float) -> str:
     for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
         if seconds >= size:
-            return f"{int(seconds // size)} {unit}, "
-    return f"{int(seconds)} s, "
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"

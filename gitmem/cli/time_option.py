@@ -16,10 +16,5 @@ def time_option(name: str, text: str) -> Callable[[Any], Any]:
     return click.option(name, metavar="TIME", callback=_to_seconds, help=text)
 
 
-def short_time(at: str) -> str:
-    """Return an RFC 3339 time as it is shown in lists: date and minute."""
-    return at[:16].replace("T", " ")
-
-
 def _to_seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
     return None if value is None else parse_when(value, time.time())

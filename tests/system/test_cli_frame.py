@@ -48,6 +48,29 @@ def test_a_misspelt_command_is_answered_with_the_near_ones() -> None:
     assert "Did you mean log" in gitmem("logg").err
 
 
+def test_a_far_command_is_not_offered() -> None:
+    """A guess that is wrong costs more than none."""
+    assert gitmem("memory").err.startswith("error: no command 'memory'\nhint: ")
+
+
+@pytest.mark.parametrize("family", [[], ["note"], ["config"]])
+def test_a_family_without_a_command_shows_its_help(family: list[str]) -> None:
+    """Who types `gitmem` wants to know what there is, and made no error."""
+    ran = gitmem(*family)
+    assert ran.code == 2
+    assert ran.err.startswith("Usage: gitmem ")
+    assert "hint:" not in ran.err
+    assert gitmem(*family, "--json").json["error"]["message"] == "missing command"
+
+
+def test_errors_of_the_command_line_read_like_all_others(tmp_path: Path) -> None:
+    """One voice: what is the case, no full stop, no number of the system's."""
+    assert gitmem("search").err.splitlines()[0] == "error: missing argument 'QUERY...'"
+    (tmp_path / "plain").touch()
+    said = gitmem("init", tmp_path / "plain" / "home").err.splitlines()[0]
+    assert said.startswith(f"error: Not a directory: {tmp_path / 'plain' / 'home'}")
+
+
 def test_an_error_is_one_json_object_too(tmp_path: Path) -> None:
     """A program reads errors like answers: on standard output, with a code of the closed list."""
     ran = gitmem("status", "--json", cwd=tmp_path)

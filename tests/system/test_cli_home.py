@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from system.command_line import gitmem, gitmem_process
 
 from fixtures import commit_all, git, head, show, write_files
+from gitmem.cli.columns import width_of
 from gitmem.sample_home import copy_sample_home
 
 
@@ -225,7 +227,24 @@ class TestReading:
         for name in (f"turn:{receipt['turn_id']}", receipt["committed"], receipt["committed"][:10]):
             assert "Which port?" in gitmem("show", name, cwd=home).out
         assert "2222" in gitmem("show", "notes/staging.md", cwd=home).out
-        assert gitmem("show", "nothing-like-this", cwd=home).code == 4
+        nothing = gitmem("show", "nothing-like-this", cwd=home)
+        assert nothing.code == 4
+        assert "a commit id, or a path" in nothing.err
+
+    def test_show_knows_every_file_of_the_home_and_head(self, home: Path) -> None:
+        """What `ls` and `git log` name can be shown."""
+        episode = next((home / "episodes").rglob("*.md")).relative_to(home)
+        for path in ("AGENTS.md", "memory/MEMORY.md", "gitmem.toml", episode.as_posix()):
+            assert gitmem("show", path, cwd=home).out.rstrip() == (home / path).read_text("utf-8").rstrip()
+        assert gitmem("show", "HEAD", cwd=home).out.startswith(f"commit {head(home)}\n")
+
+    def test_the_log_reads_well(self, home: Path) -> None:
+        """Counts as people say them, columns that are straight in every script, nothing behind the text."""
+        lines = gitmem("log", "--by", "turn", cwd=home).out.splitlines()
+        assert any(" [2 messages, 1 tool" in line for line in lines)
+        assert [line for line in lines if line != line.rstrip()] == []
+        named = [re.match(r"[-0-9]{10} [0-9:]{5}  (?:Olivia Brandt|aria|陈伟) +", line) for line in lines]
+        assert {match and width_of(match[0]) for match in named} == {34}
 
 
 class TestCare:
@@ -237,6 +256,33 @@ class TestCare:
         assert ran.code == 0
         assert "All is well." in ran.out
         assert len(ran.out.splitlines()) < 24
+
+    def test_a_fresh_home_has_nothing_to_complain_of(self, tmp_path: Path) -> None:
+        """No turn yet and no index yet is how every home begins."""
+        gitmem("init", tmp_path / "new", "--agent", "aria")
+        said = gitmem("status", cwd=tmp_path / "new").out
+        assert "turns     none here yet\n" in said
+        assert "index     not built yet; 4 files and records are searched without it\n" in said
+        assert said.endswith("All is well.\n")
+        assert "!" not in said
+
+    def test_a_waiting_write_is_told_once(self, home: Path) -> None:
+        """Path and age in its row, the reason below; and nothing is called well."""
+        git("switch", "-q", "-c", "side", cwd=home)
+        gitmem("note", "append", "staging.md", "--content", "more", cwd=home)
+        said = gitmem("status", cwd=home).out
+        assert said.count("notes/staging.md") == 1
+        assert said.count("HEAD is on side") == 1
+        assert "waiting   notes/staging.md for " in said
+        assert "well" not in said
+        assert gitmem("status", "--check", cwd=home).code == 11
+
+    def test_a_hint_does_not_spoil_the_rest(self, home: Path) -> None:
+        """Something to know is no trouble."""
+        write_files(home, {".git/hooks/pre-commit": "#!/bin/sh\n"})
+        (home / ".git/hooks/pre-commit").chmod(0o755)
+        said = gitmem("status", cwd=home).out
+        assert "! the agent's commits do not run these hooks: pre-commit\nOtherwise all is well.\n" in said
 
     def test_conflict_copies_wait_for_the_operator(self, home: Path) -> None:
         """Exit 12 with `--check`, and the path is named."""
@@ -260,6 +306,22 @@ class TestCare:
         ]
         assert git("status", "--porcelain", cwd=home) == "A  src/x.py"
         assert gitmem("commit", "--json", cwd=home).json["committed"] is None
+
+    def test_files_are_named_from_where_one_stands(self, home: Path) -> None:
+        """As with Git; a path from the top of the home is understood too."""
+        write_files(home, {"notes/staging.md": "# Staging\n\nNew.\n", "notes/rollback.md": "# Back\n"})
+        assert gitmem("commit", "staging.md", cwd=home / "notes").out.endswith(": notes/staging.md\n")
+        assert gitmem("commit", "notes/rollback.md", cwd=home / "notes").code == 0
+        assert "# Staging" in gitmem("show", "staging.md", cwd=home / "notes").out
+        assert "edit: notes/staging.md" in gitmem("log", "staging.md", cwd=home / "notes").out
+
+    def test_what_a_commit_leaves_out_is_named(self, home: Path) -> None:
+        """A link is not committed, and whoever commits hears of it."""
+        (home / "notes" / "hosts.md").symlink_to("/etc/hosts")
+        ran = gitmem("commit", cwd=home)
+        assert ran.out == "Nothing to commit.\n"
+        assert "notes/hosts.md was left out: a link" in ran.err
+        assert "memory/ notes/" in gitmem("commit", "nothing.txt", cwd=home).err
 
     def test_an_import_keeps_times_and_never_doubles(self, home: Path, tmp_path: Path) -> None:
         """What was imported before is left alone; a dry run writes nothing."""

@@ -299,14 +299,20 @@ class TurnLine:
     def _publish(self, position: LinePosition, old: str | None, draft: Draft) -> None:
         assert self._state is not None
         assert position.tip is not None
-        with self._repository.write_pack(draft.objects):
-            self._packs += 1
-            self._step("packed")
-            self._repository.move_ref(
-                self._state.ref, old=old or ABSENT, new=position.tip, message="turn", who=self._agent
-            )
-            self._step("moved")
-        self._ledger.lines.trust(self._state.ref, position.tip)
+        ref = self._state.ref
+        try:
+            with self._repository.write_pack(draft.objects):
+                self._packs += 1
+                self._step("packed")
+                self._repository.move_ref(
+                    ref, old=old or ABSENT, new=position.tip, message="turn", who=self._agent
+                )
+                self._step("moved")
+        except OSError as error:  # of a lock or a keep that could not be removed, perhaps
+            if self._repository.read_ref(ref) != position.tip:
+                raise
+            self._warnings.append(f"the turn is committed, but not all was cleared away: {error}")
+        self._ledger.lines.trust(ref, position.tip)
         self._lifecycle.note_written()
 
     def _follow(self, position: LinePosition, changes: DiskChanges, head: Head) -> None:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gitmem import ledger_format, ledger_line, long_text, records
+from gitmem import ledger_format, ledger_line, long_text, records, subjects
 from gitmem.forgotten import close_segment, read_receipts
 from gitmem.ledger_format import Line, decode, parse_line, redact, split_segment, union_segments
 
@@ -88,6 +88,30 @@ class TestSegment:
         assert [row[3] for row in space["check"](changed)] == [[], ["body changed"], [], [], [], []]
         shortened = b"".join(line.raw for line in segment() if line.seq != 2)
         assert [row[3] for row in space["check"](shortened)] == [[], ["chain broken"], [], [], []]
+
+
+class TestTurnLine:
+    """The commit of a turn."""
+
+    def test_the_commit_of_the_second_turn_is_the_one_shown(self):
+        """Subject and trailers follow from the lines of the turn, and are read back."""
+        (message,) = blocks("text turn commit")
+        lines = segment()[3:]
+        last = lines[-1]
+        trailers = subjects.parse_trailers(message)
+        chain = f"{last.writer}:{last.seq}:{last.envelope_hash}"
+
+        assert message.startswith(subjects.turn_subject(2, [line.kind for line in lines]) + "\n")
+        assert trailers["Gitmem-Chain"] == chain
+        assert trailers["Gitmem-Turn"] == last.turn
+        assert message == subjects.format_message(message.split("\n")[0], list(trailers.items()))
+
+    def test_every_trailer_is_described(self):
+        """A reader meets no trailer that the page does not know."""
+        names = ("KIND", "TURN", "CHAIN", "HEAD", "HOME", "SESSION", "SOURCE", "REASON")
+        trailers = {getattr(subjects, name) for name in names}
+
+        assert {trailer for trailer in trailers if f"`{trailer}`" not in PAGE} == set()
 
 
 class TestUnionAndForgetting:

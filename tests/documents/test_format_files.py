@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
 from gitmem import catalog, front_matter_yaml, note_text, tree_files
+from gitmem.config import parse_config
 from gitmem.entries import count_chars, format_store, parse_store
 from gitmem.front_matter import READ_FIELDS
 from gitmem.note_identity import derive_note_id
 from gitmem.note_text import make_note, split_sections
+from gitmem.templates import render_templates
 
 PAGE = (Path(__file__).parents[2] / "docs" / "format.md").read_text("utf-8")
 
@@ -45,6 +49,34 @@ def test_the_note_is_read_as_the_page_says():
     )
     assert [section.heading for section in split_sections(note.text)] == [None, "Staging", "Restart"]
     assert catalog.render_catalog([note]) == example("text catalog")
+
+
+def test_the_home_s_own_file_is_read_as_the_page_says():
+    """The example is read; the table has every key of a new home with the value that it has there."""
+    config = parse_config(example("toml home").encode())
+    assert (config.home_id, config.agent, config.memory["memory"].char_limit) == (
+        "h5b7e02c94d1a6f3",
+        "aria",
+        3000,
+    )
+    assert (config.problems, config.unknown) == ((), {})
+
+    part = PAGE.split("## The home's own file")[1].split("## The authored files")[0]
+    rows = [row.strip("| ").split(" | ") for row in part.splitlines() if row.startswith("| `")]
+    listed = [
+        (key, value.strip("`"))
+        for keys, _, values in rows
+        for key, value in zip_longest(re.findall(r"`([a-z_.]+)`", keys), values.split(", "), fillvalue="true")
+    ]
+    new = tomllib.loads(render_templates(agent="agent", home_id=config.home_id)["gitmem.toml"].decode())
+    own = {
+        f"{name}.{key}": value
+        for name in new
+        if isinstance(new[name], dict)
+        for key, value in new[name].items()
+    }
+    own |= {"format": "must be there", "home": "must be there", "agent": "agent"}
+    assert {key: str(value).lower() for key, value in own.items()} == dict(listed)
 
 
 def test_the_derived_id_is_the_one_shown():

@@ -19,6 +19,8 @@ from gitmem.layout import LEDGER, Layout
 from gitmem.repository import Repository, read_path
 
 _Stamp = tuple[int, int, int]
+#: Seconds after which a folder from which something was removed counts as left alone.
+_SETTLED_AFTER: Final = 1.0
 #: Neither a link nor a pipe that stands in a file's place may lead or hold up a turn.
 _OPEN: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -132,8 +134,10 @@ class DiskCopy:
             yield f"{path}: foreign bytes were set aside and the file restored"
 
     def _grow(self, path: str, growth: Growth) -> bool:
-        if growth.before is None or not self._holds(path, growth.content[: growth.before]):
+        if growth.before is None:
             return self.restore(path, growth.content)
+        if not self._holds(path, growth.content[: growth.before]):
+            return not self._is_being_removed(path) and self.restore(path, growth.content)
         try:
             descriptor = os.open(self._layout.root / path, os.O_WRONLY | os.O_APPEND | _OPEN)
         except OSError:
@@ -155,6 +159,17 @@ class DiskCopy:
         except OSError:
             return False
         return stamp[1] == len(content) and (stamp == self._left.get(path) or _read_plain(target) == content)
+
+    def _is_being_removed(self, path: str) -> bool:
+        """Say whether a file is missing where something was removed just now.
+
+        `git clean` fails where a file comes back into a folder that it empties; a later turn restores it.
+        """
+        target = self._layout.root / path
+        if os.path.lexists(target):
+            return False
+        folder = next(parent for parent in target.parents if parent.exists())
+        return folder.is_dir() and abs(time.time() - folder.stat().st_mtime) < _SETTLED_AFTER
 
     def _make_way(self, path: str) -> bool:
         """Set aside what stands where a folder has to be; say whether the path can be used.

@@ -19,6 +19,12 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was removed just now."""
+    monkeypatch.setattr("gitmem.disk_copy._SETTLED_AFTER", -1.0)
+
+
 def copy_of(desk: Desk) -> Path:
     """Return the file of the current segment."""
     (path,) = desk.ledger.segments()
@@ -48,6 +54,7 @@ def test_each_turn_is_appended(desk: Desk) -> None:
     assert copy_of(desk).stat().st_ino == inode
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("how", ["gone", "folder gone", "torn", "empty", "older"])
 def test_what_is_missing_is_restored(desk: Desk, how: str) -> None:
     """`git clean -fdx`, a checkout, a power cut: nothing of it is anybody's work."""
@@ -62,6 +69,21 @@ def test_what_is_missing_is_restored(desk: Desk, how: str) -> None:
     assert warnings_of(desk) == []
     check(desk)
     assert not desk.layout.set_aside.exists()
+
+
+@pytest.mark.parametrize("folder", [".", "ledger", "ledger/2026-03/02"])
+def test_what_is_being_removed_is_not_brought_back_at_once(desk: Desk, folder: str) -> None:
+    """`git clean` fails where a file comes back into a folder that it empties; the copy waits a moment."""
+    path = copy_of(desk)
+    git("clean", "-fdxq", folder, cwd=desk.layout.root)
+    (desk.layout.root / folder).mkdir(parents=True, exist_ok=True)
+    assert warnings_of(desk) == []
+    assert not path.exists()
+    for parent in path.parents[:4]:
+        if parent.exists():
+            os.utime(parent, (1, 1))
+    assert warnings_of(desk) == []
+    check(desk)
 
 
 @pytest.mark.parametrize("how", ["added", "edited", "replaced", "same length", "link", "folder", "pipe"])
@@ -107,6 +129,7 @@ def test_two_foreign_texts_of_one_second_are_both_kept(desk: Desk) -> None:
     assert {path.read_bytes() for path in desk.layout.set_aside.iterdir()} == {b"first", b"second"}
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_a_link_in_a_folders_place_is_left_and_not_followed(desk: Desk, depth: int, tmp_path: Path) -> None:
     """What it leads to is not the home's."""
@@ -136,6 +159,7 @@ def test_a_file_in_a_folders_place_is_set_aside(desk: Desk, depth: int) -> None:
     assert [path.read_text() for path in desk.layout.set_aside.iterdir()] == ["mine"]
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_ledger_that_a_person_tracks_is_left_alone(desk: Desk) -> None:
     """HEAD's tree has one: then the files are theirs, and git's to check out."""
     root = desk.layout.root
@@ -152,6 +176,7 @@ def test_a_ledger_that_a_person_tracks_is_left_alone(desk: Desk) -> None:
     check(desk)
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_copy_that_cannot_be_written_is_a_warning(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk for the copy is no full disk for Git."""
     path = copy_of(desk)

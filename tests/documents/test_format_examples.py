@@ -86,6 +86,7 @@ class TestSegment:
         assert [row[3] for row in space["check"](content)] == [[]] * 6
         changed = content.replace(b"2222", b"2223")
         assert [row[3] for row in space["check"](changed)] == [[], ["body changed"], [], [], [], []]
+        assert [row[3] for row in space["check"](b"".join(line.raw for line in segment()[3:]))] == [[]] * 3
         shortened = b"".join(line.raw for line in segment() if line.seq != 2)
         assert [row[3] for row in space["check"](shortened)] == [[], ["chain broken"], [], [], []]
 

@@ -41,6 +41,10 @@ class TreeSight:
         self._lines: dict[str, FileStat] = {}
         self._young: set[str] = set()
 
+    def __len__(self) -> int:
+        """Return how many files and folders were there when last looked at."""
+        return len(self._files)
+
     def look(self) -> Hints:
         """Look at everything; return what is different since it was last looked at."""
         now = self._clock()

@@ -17,11 +17,19 @@ from gitmem.changes import Hints
 from gitmem.durable_file import write_file
 from gitmem.duty import NAMED_AFTER, Duty
 from gitmem.errors import ConflictError, GitmemError, HomeLocked
-from gitmem.layout import CONFIG_FILE, NOTES, Layout
+from gitmem.home_place import HomePlace, fresh_index_lock
+from gitmem.layout import NOTES
 from gitmem.tree_sight import TreeSight
 from gitmem.watch_parts import CatchUpReport, Clock, Pace, WatchParts
-from gitmem.watch_state import Phase, WatchState, lasting_reasons, watch_lock_file, write_state
+from gitmem.watch_state import Phase, WatchState, lasting_reasons, write_state
 
+#: Why a vigil ended; `failing` is not said again before the home was opened anew.
+Outcome = Literal["stopped", "replaced", "failing"]
+
+#: Failures of the index in a row, over some 15 s, after which it may help to open everything anew.
+_GIVE_UP_AFTER: Final = 6
+#: So many files that vanish at once may be the beginning of a removal of the home.
+_MANY_FILES: Final = 8
 #: Rounds that leave enough small parts to be worth a merge.
 _ROUNDS: Final = 8
 #: Documents that are merged in some tenths of a second, and those that take a second or two.
@@ -49,14 +57,16 @@ class Vigil:
         self._now = clock.monotonic
         self._stopping = stopping
         self._tell = tell
-        self._home = _HomeIdentity(parts.layout)
+        self._home = HomePlace(parts.layout)
         self._sight = TreeSight(parts.layout)
         self.state = WatchState(os.getpid(), started, clock.wall())
         self._written: WatchState | None = None
         self._complaints: list[str] = []
         self._is_listening = False
+        self._silences = 0
         self._due = Hints()
         self._held_since: float | None = None
+        self._held_until = -math.inf
         self._away_since: float | None = None
         self._reconcile_at = self._heartbeat_at = -math.inf
         self._retry_at, self._retries = math.inf, 0
@@ -79,15 +89,19 @@ class Vigil:
         self._duties: Final = (self._spool, self._settle, self._index, self._catalog)
         self._merges: Final = (self._small_merge, self._large_merge)
 
-    def run(self) -> bool:
-        """Watch; return whether the home was replaced (else: stopped)."""
+    def run(self, *, gives_up: bool = False) -> Outcome:
+        """Watch.
+
+        Args:
+            gives_up: end when the index keeps failing, so that the home can be opened anew.
+        """
         self._is_listening = True
         self._doubt("start")
         self._report()
         while not self._stopping():
-            match self._home.place(self._layout):
+            match self._home.look():
                 case "replaced":
-                    return True
+                    return "replaced"
                 case "here":
                     self._away_since = None
                 case "away" if self._may_come_back():
@@ -95,9 +109,11 @@ class Vigil:
                     self._take(self._parts.changes.wait(self._pace.recheck))
                     continue
             self._round()
+            if gives_up and self._index.failures >= _GIVE_UP_AFTER and not self._index.busy:
+                return "failing"
             self._take(self._parts.changes.wait(self._pause()))
         self._finish()
-        return False
+        return "stopped"
 
     def once(self, sleep: Callable[[float], None]) -> WatchState:
         """Bring everything up to date, waiting within bounds for what is busy."""
@@ -120,13 +136,12 @@ class Vigil:
         if self._now() >= self._reconcile_at:
             self._reconcile()
         self._run_duties()
-        for duty in self._merges:
-            duty.run()
         self._report()
 
     def _run_duties(self) -> None:
-        for duty in self._duties:
-            duty.run()
+        for duty in (*self._duties, *self._merges):
+            if duty.due_at <= self._now() and self._home.look() != "replaced":
+                duty.run()
 
     def _pause(self) -> float:
         duties = (*self._duties, *self._merges)
@@ -139,11 +154,19 @@ class Vigil:
         if hints.doubt:
             self._doubt(hints.doubt)
         if hints.paths:
-            self._want(self._sight.look_at(hints.paths))
+            self._want(self._look(lambda: self._sight.look_at(hints.paths)))
         self._want(Hints(turns=hints.turns))
         if hints.state:
             self._settle.ask(self._now())
             self._after_operation()
+
+    def _look(self, look: Callable[[], Hints]) -> Hints:
+        before = len(self._sight)
+        hints = look()
+        if before - len(self._sight) >= _MANY_FILES:
+            # Whatever is written into a home that is being removed is in the way of its removal.
+            self._held_until = self._now() + self._pace.going
+        return hints
 
     def _doubt(self, reason: str) -> None:
         self._want(Hints(doubt=reason))
@@ -159,7 +182,7 @@ class Vigil:
     def _reconcile(self) -> None:
         """Look at everything; what is different is due, and in doubt all is."""
         began = self._clock.cpu()
-        self._want(self._sight.look())
+        self._want(self._look(self._sight.look))
         cost = self._clock.cpu() - began
         base = self._pace.poll if self._parts.changes.degraded() else self._pace.reconcile
         now = self._now()
@@ -200,6 +223,9 @@ class Vigil:
 
     def _released(self) -> Hints:
         """Return what may be indexed now; files wait while Git is at work, within bounds, and turns never."""
+        if self._now() < self._held_until:
+            self._index.ask(self._held_until)
+            return Hints()
         due = Hints(turns=True, doubt=self._due.doubt) if self._due.doubt else self._due
         operation = self._operation() if due.paths or due.doubt else None
         if operation is None:
@@ -221,9 +247,7 @@ class Vigil:
             self.state = replace(self.state, provisional=None)
 
     def _operation(self) -> str | None:
-        return self._parts.operation() or _fresh_index_lock(
-            self._layout, self._clock.wall(), self._pace.operation
-        )
+        return self._parts.operation() or fresh_index_lock(self._layout, self._clock.wall())
 
     def _count(self, report: CatchUpReport) -> None:
         quarantined = len(report.quarantined)
@@ -265,7 +289,7 @@ class Vigil:
 
     def _finish(self) -> None:
         """Take along what came before the stop."""
-        if self._home.place(self._layout) != "here":
+        if self._home.look() != "here":
             return
         self._want(self._sight.look())
         self._index.run()
@@ -289,19 +313,27 @@ class Vigil:
             phase=phase or self._phase(),
             mode="polling" if degraded else "native",
             degraded=degraded,
-            alive=self._parts.changes.alive() or not self._is_listening,
+            alive=self._hears(),
             failing=tuple(
                 _describe(duty) for duty in (*self._duties, *self._merges) if duty.failures >= NAMED_AFTER
             ),
         )
-        if self.state == self._written and self._now() < self._heartbeat_at:
+        if self._now() < self._held_until or (
+            self.state == self._written and self._now() < self._heartbeat_at
+        ):
             return
         self._heartbeat_at = self._now() + self._pace.heartbeat
         self.state = self._written = replace(self.state, heartbeat=self._clock.wall())
-        with suppress(OSError):  # a full disk; the next heartbeat tries again
-            if self._layout.git_dir.is_dir():
+        # A home that is being removed must not come back by this file.
+        if self._home.look() != "replaced":
+            with suppress(OSError):  # a full disk; the next heartbeat tries again
                 write_state(self._layout, self.state)
         self._complain()
+
+    def _hears(self) -> bool:
+        # Between the loss of the source and its next wait, which mends it, silence is no fault.
+        self._silences = 0 if self._parts.changes.alive() or not self._is_listening else self._silences + 1
+        return self._silences < 2
 
     def _complain(self) -> None:
         complaints = lasting_reasons(self.state)
@@ -316,35 +348,6 @@ class Vigil:
         if self._away_since is None:
             self._away_since = self._now()
         return self._now() - self._away_since < self._pace.away
-
-
-class _HomeIdentity:
-    """Tells whether the folders that were opened are still those that have the names."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._known = _identities(layout)
-
-    def place(self, layout: Layout) -> Literal["here", "away", "replaced"]:
-        if self._known is None or _identities(layout) != self._known:
-            return "replaced"
-        return "here" if (layout.root / CONFIG_FILE).exists() else "away"
-
-
-def _identities(layout: Layout) -> tuple[tuple[int, int], ...] | None:
-    try:
-        found = [path.stat() for path in (layout.root, layout.git_dir, watch_lock_file(layout))]
-    except OSError:
-        return None
-    return tuple((one.st_dev, one.st_ino) for one in found)
-
-
-def _fresh_index_lock(layout: Layout, now: float, limit: float) -> str | None:
-    """Name a `git` command that writes the index just now; an old lock file is a leftover."""
-    try:
-        age = now - (layout.git_dir / "index.lock").stat().st_mtime
-    except OSError:
-        return None
-    return "index.lock" if age < limit else None
 
 
 def _raise_reason(report: CatchUpReport) -> None:

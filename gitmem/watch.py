@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FrameType
 
 from gitmem.changes import Changes
 from gitmem.errors import GitmemError, NotAHome
-from gitmem.vigil import Vigil
+from gitmem.home_place import mark_of
+from gitmem.vigil import Outcome, Vigil
 from gitmem.watch_parts import Clock, Pace, WatchParts
 from gitmem.watch_state import WatchState, watch_lock
 
@@ -40,6 +43,7 @@ class Watcher:
         self._tell = tell
         self._started = self._clock.wall()
         self._stopping = False
+        self._give_up_at = -math.inf
         self._changes: Changes | None = None
         self._tokens: SimpleQueue[None] = SimpleQueue()
 
@@ -55,8 +59,10 @@ class Watcher:
             with self._serving(parts) as vigil:
                 self._changes = parts.changes
                 parts.changes.start()
-                replaced = vigil.run()
-            again = self._reopen() if replaced else None
+                outcome = vigil.run(gives_up=self._clock.monotonic() >= self._give_up_at)
+            if outcome == "failing":
+                self._give_up_at = self._clock.monotonic() + self._pace.reopen
+            again = None if outcome == "stopped" else self._reopen(parts.layout.root, outcome)
             if again is None:
                 return vigil.state
             parts = again
@@ -93,18 +99,19 @@ class Watcher:
                 tell=self._tell,
             )
 
-    def _reopen(self) -> WatchParts | None:
-        self._tell("the home was removed or replaced")
+    def _reopen(self, root: Path, outcome: Outcome) -> WatchParts | None:
+        self._tell("the home was removed or replaced" if outcome == "replaced" else "opening the home anew")
         deadline = self._clock.monotonic() + self._pace.reopen
-        for attempt in range(1, 1_000_000):
-            if self._stopping:
-                break
-            try:
-                return self._open_parts()
-            except (GitmemError, OSError) as error:
-                if self._clock.monotonic() > deadline:
-                    raise NotAHome("the home was removed and did not come back") from error
-                self._sleep(min(self._pace.patience.after(attempt), 5.0))
+        before = None
+        while not self._stopping:
+            mark = mark_of(root, self._clock.wall())
+            if mark is not None and mark == before:
+                with suppress(GitmemError, OSError):
+                    return self._open_parts()
+            if self._clock.monotonic() > deadline:
+                raise NotAHome("the home was removed and did not come back", path=str(root))
+            before = mark
+            self._sleep(self._pace.settled)
         return None
 
     def _sleep(self, seconds: float) -> None:

@@ -82,7 +82,9 @@ class Pace:
         heartbeat: between two signs of life.
         operation: how long files are not indexed while Git is in the middle of something.
         recheck: between two looks whether it ended.
+        going: how long nothing is written after many files vanished.
         away: how long the home's files may be missing before that counts as a change.
+        settled: how long a home that came back has to stand before it is opened.
         reopen: how long a home that was removed may take to come back.
         quiet: without a round, until small parts of the index are merged.
         rest: the same for large ones.
@@ -99,7 +101,9 @@ class Pace:
     heartbeat: float = 10.0
     operation: float = 10.0
     recheck: float = 0.1
+    going: float = 1.0
     away: float = 5.0
+    settled: float = 1.0
     reopen: float = 600.0
     quiet: float = 5.0
     rest: float = 60.0

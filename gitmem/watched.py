@@ -50,7 +50,10 @@ class Scope:
         self._common = f"{layout.common_dir}/"
         self._refs = f"{layout.common_dir}/refs/"
         self._spool = f"{layout.spool}/"
-        folders = (layout.root, layout.git_dir, layout.common_dir, layout.common_dir / "refs", layout.spool)
+        # The spool comes with the first turn; made by the watcher it could bring back a removed home.
+        above = (layout.spool, *layout.spool.parents)
+        self._spool_way = frozenset(str(path) for path in above if layout.common_dir in path.parents)
+        folders = (layout.root, layout.git_dir, layout.common_dir, layout.common_dir / "refs")
         #: Folders that must be there; without one of them watching starts over.
         self.anchors: Final[tuple[Path, ...]] = tuple(dict.fromkeys(folders))
 
@@ -64,6 +67,8 @@ class Scope:
             return Area.TURNS
         if folder == self._spool:
             return Area.TURNS if name.endswith(".turn") else None
+        if path in self._spool_way:
+            return Area.TURNS
         if path.startswith(self._refs):
             return Area.TURNS if self._is_ref(path) else None
         return Area.TREE if self.tree_path(path) else None
@@ -72,6 +77,8 @@ class Scope:
         """Say whether the content of `folder`, which is no anchor, is watched too."""
         if folder.startswith(self._refs):
             return self._is_ref(folder)
+        if folder in self._spool_way:
+            return True
         path = self.tree_path(folder)
         return path is not None and path not in MANAGED_FILES
 

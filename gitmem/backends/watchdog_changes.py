@@ -145,8 +145,6 @@ class WatchdogChanges:
 
     def _open(self) -> None:
         try:
-            if self._layout.common_dir.is_dir():  # else the home is gone, and must not come back by our hand
-                self._layout.spool.mkdir(parents=True, exist_ok=True)
             self._tap, self._refused = self._open_tap(self._scope, self._buffer), None
         except OSError as error:
             self._refuse(_reason(error))
@@ -166,12 +164,14 @@ def open_native_tap(scope: Scope, buffer: HintBuffer) -> Tap:
     return InotifyTap(scope, buffer) if sys.platform == "linux" else ObserverTap(scope, buffer)
 
 
-def hints_at(scope: Scope, path: str) -> Hints:
+def hints_at(scope: Scope, path: str, *, gone: bool) -> Hints:
     """Return what a change at an absolute path hints at."""
     area = scope.area_of(path)
     if area is Area.TREE:
         return Hints(frozenset({scope.tree_path(path) or ""}))
-    return Hints(turns=area is Area.TURNS, state=area is Area.STATE)
+    # A ref that went is no new turn: it was packed, which is told by itself, or somebody removes the home, in
+    # which nothing may be written then.
+    return Hints(turns=area is Area.TURNS and not gone, state=area is Area.STATE)
 
 
 class ObserverTap(FileSystemEventHandler):
@@ -195,9 +195,10 @@ class ObserverTap(FileSystemEventHandler):
         if event.is_directory and event.event_type == "modified":
             return
         try:
+            came = event.dest_path or ("" if event.event_type == "deleted" else event.src_path)
             for path in (event.src_path, event.dest_path):
                 if path:
-                    self._buffer.add(hints_at(self._scope, os.fsdecode(path)))
+                    self._buffer.add(hints_at(self._scope, os.fsdecode(path), gone=path != came))
         except Exception as error:  # noqa: BLE001 - the docstring says why
             self._buffer.add(Hints(doubt=f"{type(error).__name__} in the watching thread"))
 
@@ -295,7 +296,7 @@ if sys.platform == "linux":
             if event.mask & In.IN_ISDIR and self._scope.enters(path):
                 self._follow(event.mask, path)
             # Only now: whoever looks at a new folder must not miss what comes after.
-            hints = hints_at(self._scope, path)
+            hints = hints_at(self._scope, path, gone=bool(event.mask & _GONE))
             if hints:
                 self._buffer.add(hints)
 

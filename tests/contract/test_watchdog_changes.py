@@ -32,6 +32,7 @@ class RealWorld(World):
         self.root = root
         self.outside = root.parent / "outside"
         self.layout = find_layout(root)
+        self.layout.spool.mkdir(parents=True)
         self.changes = WatchdogChanges(self.layout, open_tap=open_tap)
 
     def save(self, *paths: str) -> None:
@@ -70,6 +71,7 @@ class RealWorld(World):
     def spool_turn(self) -> None:
         """Give a spool file its final name."""
         path = self.layout.spool / "turn_1.open"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}\n")
         path.rename(path.with_name("0001-turn_1.turn"))
 
@@ -91,7 +93,7 @@ class RealWorld(World):
         write_files(
             self.root, {"ledger/2026-12/01/w0-0001.jsonl": "{}\n", "src/main.py": "", "other.txt": ""}
         )
-        (self.layout.spool / "turn_1.open").write_text("{}\n")
+        write_files(self.layout.spool, {"turn_1.open": "{}\n"})
 
 
 @pytest.fixture
@@ -148,12 +150,35 @@ class TestWatchdogChanges(ChangesContract):
         (world.outside / "a.md").write_text("x")
         assert not world.changes.wait(0.3)
 
+    def test_a_spool_that_comes_and_goes_is_watched(self, world: RealWorld) -> None:
+        """It comes with the first turn, whose file may be there before its folder is watched."""
+        for _ in range(2):
+            world.spool_turn()
+            assert world.changes.wait(SOON).turns
+            world.settle()
+            shutil.rmtree(world.layout.common_dir / "gitmem")
+            world.settle()
+
+    def test_nothing_is_made_in_a_home(self, world: RealWorld) -> None:
+        """Watching must not be in the way of a removal, nor bring anything back (OPEN-WATCH-05)."""
+        world.changes.stop()
+        shutil.rmtree(world.layout.common_dir / "gitmem")
+        world.changes.start()
+        assert not (world.layout.common_dir / "gitmem").exists()
+        shutil.rmtree(world.root)
+        assert world.changes.wait(SOON).doubt
+        world.changes.stop()
+        world.changes.start()
+        assert not world.root.exists()
+
     def test_a_removed_anchor_is_a_doubt_and_watched_anew(self, world: RealWorld) -> None:
-        """Without the spool's folder turns would be missed for ever."""
-        shutil.rmtree(world.layout.spool)
+        """Without it turns would be missed for ever."""
+        refs = world.layout.common_dir / "refs"
+        refs.rename(refs.with_name("away"))
+        refs.with_name("away").rename(refs)
         assert world.changes.wait(SOON).doubt
         world.settle()
-        world.spool_turn()
+        world.move_turn_line()
         assert world.changes.wait(SOON).turns
 
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

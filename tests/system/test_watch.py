@@ -197,10 +197,12 @@ class TestLosses:
 
     def test_a_home_deleted_and_cloned_again(self, home: Path) -> None:
         """Noticed at once, opened anew, and everything compared; the clone is not hindered."""
+        write_files(home, {f"notes/many/{number}.md": "x\n" for number in range(500)})
+        git("update-ref", LINE, "HEAD", cwd=home)
         origin = home.parent / "origin.git"
         git("clone", "-q", "--bare", home, origin, cwd=home.parent)
-        with Watching(home, Pace(patience=Patience(0.05, 0.2))) as watching:
-            shutil.rmtree(home)
+        with Watching(home, Pace(settled=0.1)) as watching:
+            shutil.rmtree(home)  # fails if anything is made behind it
             git("clone", "-q", origin, home, cwd=home.parent)
             (home / "notes/c.md").write_text("after\n")
             watching.until(lambda: "notes/c.md" in watching.index.files)
@@ -211,7 +213,7 @@ class TestLosses:
 
     def test_the_homes_folder_moved_away_and_back(self, home: Path) -> None:
         """Nothing is written to where it was."""
-        with Watching(home, Pace(patience=Patience(0.05, 0.2))) as watching:
+        with Watching(home, Pace(settled=0.1)) as watching:
             home.rename(home.parent / "elsewhere")
             time.sleep(0.3)
             assert not home.exists()

@@ -325,6 +325,20 @@ class TestFailures:
         }
         assert facts[1]["reasons"] == []
 
+    def test_a_lasting_failure_opens_the_home_anew(self, desk: Desk) -> None:
+        """Something that was kept open may be to blame; it is tried once, not again and again."""
+        desk.fault = RuntimeError("stale")
+        desk.run(*desk.pass_time(120))
+        assert (desk.opened, desk.closed) == (2, 2)
+        assert desk.told.count("opening the home anew") == 1
+        assert desk.state()["failing"][0]["error"] == "RuntimeError: stale"
+
+    def test_a_busy_index_does_not(self, desk: Desk) -> None:
+        """Another process may index for minutes."""
+        desk.fault = HomeLocked("another process is indexing")
+        desk.run(*desk.pass_time(120))
+        assert desk.opened == 1
+
     def test_hints_during_a_failure_are_kept(self, desk: Desk) -> None:
         """A save that came while the index failed is indexed once it works."""
 
@@ -477,6 +491,21 @@ class TestTheHomeItself:
         desk.run(*steps, *desk.pass_time(4), lambda: rounds.append(len(desk.rounds)), *desk.pass_time(2))
         assert rounds == [1]
         assert desk.rounds[1:] == [hint("gitmem.toml", "notes/a.md")]
+
+    def test_when_most_files_vanish_nothing_is_written_for_a_moment(self, desk: Desk) -> None:
+        """They may be the first part of `rm -rf`, which fails where something is made behind it."""
+        write_files(desk.root, {f"notes/{number}.md": "x" for number in range(10)})
+        seen: list[int] = []
+
+        def remove() -> None:
+            for number in range(10):
+                (desk.root / f"notes/{number}.md").unlink()
+
+        removed = [f"notes/{number}.md" for number in range(10)]
+        steps = (remove, hint(*removed), Hints(turns=True), lambda: seen.append(len(desk.rounds)))
+        rounds = desk.run(*steps, *desk.pass_time(2))
+        assert seen == [1]
+        assert rounds == [Hints(frozenset(removed), turns=True)]
 
     def test_one_watcher_is_enough(self, desk: Desk) -> None:
         """The second says so and exits 11, also with `--once`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,6 +17,7 @@ from gitmem.ledger_format import (
     Line,
     blob_path,
     decode_lines,
+    parse_blob_path,
     parse_segment_path,
     split_segment,
     union_segments,
@@ -30,6 +31,7 @@ from gitmem.spool import Spool, SpooledTurn, read_turn
 
 #: Bytes of segments kept decoded; 24 MB hold some 6,000 turns.
 _CACHE_BYTES: Final = 24 * 1024 * 1024
+_LONG_TEXTS: Final = "ledger/blobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,28 @@ class Ledger:
                 damage = error
         raise damage or NotFound(f"the long text of {record.id} is gone", hint="Fetch it from another clone.")
 
+    def long_text_folders(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the folders that hold long texts, with the ids of the trees that the lines have for each."""
+        found: dict[str, set[str]] = {}
+        for tree in self._line_trees(self.tips().values()):
+            with suppress(GitmemError):
+                for path, folder in self._days_of_long_texts(tree.root):
+                    found.setdefault(path, set()).add(folder)
+        return {path: tuple(sorted(trees)) for path, trees in sorted(found.items())}
+
+    def long_texts(
+        self, folder: str, trees: Iterable[str], known: Container[str] = ()
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yield path and content of the long texts of such a folder, but of those whose names are known."""
+        receipts = self.receipts()
+        for entry in (entry for tree in trees for entry in self._repository.read_tree(tree)):
+            path = f"{folder}/{entry.name}"
+            # The name may come from another machine: no other than that of a record leads to a file.
+            if entry.name in known or parse_blob_path(path) is None or receipts.is_forgotten_path(path):
+                continue
+            with suppress(GitmemError):
+                yield path, self._repository.read(entry.id)[1]
+
     def spooled(self) -> Sequence[SpooledTurn]:
         """Return the turns that are acknowledged and not yet on a line."""
         turns = []
@@ -275,15 +299,26 @@ class Ledger:
                         seen.add(entry.id)
                         yield self._repository.read(entry.id)[1]
 
+    def _days_of_long_texts(self, root: str) -> Iterator[tuple[str, str]]:
+        blobs = read_path(self._repository, root, _LONG_TEXTS)
+        if blobs is not None and blobs.mode == TREE_MODE:
+            for month in _folders(self._repository.read_tree(blobs.id)):
+                for day in _folders(self._repository.read_tree(month.id)):
+                    yield f"{_LONG_TEXTS}/{month.name}/{day.name}", day.id
+
     def _search_long_text(self, record_id: str) -> Callable[[str], TreeEntry | None]:
         # The clock runs ahead of the wall after a fast machine was heard, so the day may be another.
         def find(root: str) -> TreeEntry | None:
-            folder = read_path(self._repository, root, "ledger/blobs")
+            folder = read_path(self._repository, root, _LONG_TEXTS)
             if folder is None or folder.mode != TREE_MODE:
                 return None
             return next((e for _, e in walk_tree(self._repository, folder.id) if e.name == record_id), None)
 
         return find
+
+
+def _folders(entries: Iterable[TreeEntry]) -> Iterator[TreeEntry]:
+    return (entry for entry in entries if entry.mode == TREE_MODE)
 
 
 def spooled_records(turn: SpooledTurn) -> Iterator[Record]:

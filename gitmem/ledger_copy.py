@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +14,14 @@ from gitmem.file_lock import file_lock
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment
 
-#: Path -> versions of the segment, then length and time of the file that was found equal to their union.
+#: Path -> versions of the segment, then length and time of the file that was found equal to their union;
+#: for a folder of long texts its trees on the lines, then its time when nothing was missing.
 _Seen = dict[str, list[object]]
 _NAME: Final = "ledger-copy.json"
 
 
 class LedgerCopy:
-    """Restores segments that are missing or differ.
+    """Restores segments that are missing or differ, and long texts that are missing.
 
     Args:
         ledger: what the files should hold.
@@ -47,10 +49,15 @@ class LedgerCopy:
             return []
         seen = _read(self._file) if self._seen is None else self._seen
         suspects = [s for s in self._ledger.segments().values() if self._state(s) != seen.get(s.path)]
+        folders = self._ledger.long_text_folders()
+        touched = [
+            path for path, trees in folders.items() if self._folder_state(path, trees) != seen.get(path)
+        ]
         foreign: list[str] = []
-        if suspects:
+        if suspects or touched:
             with file_lock(self._layout.home_lock, wait=wait):
                 foreign = self._restore(suspects, seen)
+                self._restore_long_texts({path: folders[path] for path in touched}, seen)
             write_file(self._file, json.dumps(seen).encode(), durable=False)
         self._seen = seen
         return foreign
@@ -63,6 +70,26 @@ class LedgerCopy:
                 foreign.append(segment.path)
             seen[segment.path] = self._state(segment)
         return foreign
+
+    def _restore_long_texts(self, folders: Mapping[str, Sequence[str]], seen: _Seen) -> None:
+        # They are written once: one that is there is what it was, or an edit that no reader takes for truth.
+        for folder, trees in folders.items():
+            for path, content in self._ledger.long_texts(folder, trees, known=self._names_in(folder)):
+                self._disk.restore(path, content)
+            seen[folder] = self._folder_state(folder, trees)
+
+    def _names_in(self, folder: str) -> frozenset[str]:
+        try:
+            return frozenset(os.listdir(self._layout.root / folder))  # noqa: PTH208 - names are enough
+        except OSError:
+            return frozenset()
+
+    def _folder_state(self, folder: str, trees: Sequence[str]) -> list[object]:
+        """Return what changes when a long text comes to a folder or goes."""
+        try:
+            return [*trees, (self._layout.root / folder).lstat().st_mtime_ns]
+        except OSError:
+            return [*trees, -1]
 
     def _state(self, segment: Segment) -> list[object]:
         try:

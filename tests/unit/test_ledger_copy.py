@@ -1,0 +1,69 @@
+"""The copy of the ledger comes back, long texts too, whatever a person takes away."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gitmem.disk_copy import DiskCopy
+from gitmem.ledger_copy import LedgerCopy
+from turns import Desk, make_desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A home with a short and two long messages in two turns."""
+    desk = make_desk(tmp_path / "home")
+    desk.say("short")
+    desk.say("long " * 10_000)
+    desk.say("longer " * 10_000)
+    return desk
+
+
+def copy_of(desk: Desk) -> LedgerCopy:
+    """Return what keeps the copy whole, as a new process has it."""
+    return LedgerCopy(desk.ledger, DiskCopy(desk.repository, desk.layout), desk.layout)
+
+
+def files(desk: Desk) -> Mapping[str, bytes]:
+    """Return every file of the copy with its content."""
+    root = desk.layout.root
+    return {str(f.relative_to(root)): f.read_bytes() for f in (root / "ledger").rglob("*") if f.is_file()}
+
+
+@pytest.mark.parametrize("gone", ["ledger", "ledger/blobs", "one"])
+def test_what_was_taken_away_comes_back(desk: Desk, gone: str) -> None:
+    """`git clean -fdx` and `rm` cost the copy nothing that lasts."""
+    whole = files(desk)
+    long_texts = [path for path in whole if "/blobs/" in path]
+    assert len(long_texts) == 2
+    copy_of(desk).reconcile()
+    if gone == "one":
+        (desk.layout.root / long_texts[0]).unlink()
+    else:
+        shutil.rmtree(desk.layout.root / gone)
+    copy_of(desk).reconcile()
+    assert files(desk) == whole
+
+
+def test_a_whole_copy_is_left_alone(desk: Desk) -> None:
+    """A watcher looks again and again: nothing is read and written where nothing changed."""
+    copy = copy_of(desk)
+    copy.reconcile()
+    before = {path: (desk.layout.root / path).stat().st_mtime_ns for path in files(desk)}
+    (desk.layout.derived / "ledger-copy.json").unlink()
+    copy.reconcile()
+    assert not (desk.layout.derived / "ledger-copy.json").exists()
+    assert {path: (desk.layout.root / path).stat().st_mtime_ns for path in files(desk)} == before
+
+
+def test_a_link_in_the_place_of_the_long_texts_is_not_followed(desk: Desk, tmp_path: Path) -> None:
+    """A link is somebody's decision; nothing is written behind it."""
+    shutil.rmtree(desk.layout.root / "ledger/blobs")
+    (tmp_path / "elsewhere").mkdir()
+    (desk.layout.root / "ledger/blobs").symlink_to(tmp_path / "elsewhere")
+    copy_of(desk).reconcile()
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -9,9 +9,9 @@ from typing import Any, Final
 from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, STORES, NoteList, read_prose, read_store
 from gitmem.git_state import commit_hooks
-from gitmem.layout import Layout
+from gitmem.layout import LEDGER, Layout
 from gitmem.operator_branch import OperatorBranch
-from gitmem.repository import Repository
+from gitmem.repository import Repository, read_path
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
 from gitmem.tree_files import Skipped
 from gitmem.watch_state import watch_facts
@@ -68,6 +68,7 @@ def collect_status(parts: StatusParts) -> Status:
     }
     findings = [
         *_git_findings(git),
+        *_ledger_findings(parts.repository, head.commit),
         *_turn_findings(parts.turns),
         *_pending_findings(pending),
         *_conflict_findings(conflicts),
@@ -136,6 +137,17 @@ def _git_findings(git: Mapping[str, Any]) -> Iterator[Finding]:
     if git["hooks_not_run"]:
         names = ", ".join(git["hooks_not_run"])
         yield Finding("hooks", 0, f"the agent's commits do not run these hooks: {names}")
+
+
+def _ledger_findings(repository: Repository, head: str | None) -> Iterator[Finding]:
+    if head is not None and read_path(repository, repository.read_commit(head).tree, LEDGER) is not None:
+        yield Finding(
+            "ledger",
+            0,
+            f"{LEDGER}/ is tracked on your branch, so that the copy in it is not kept up to date.",
+            hint=f"To end that: git rm -r --cached {LEDGER}",
+            path=LEDGER,
+        )
 
 
 def _turn_findings(turns: Mapping[str, Any]) -> Iterator[Finding]:

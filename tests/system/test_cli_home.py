@@ -284,6 +284,12 @@ class TestCare:
         said = gitmem("status", cwd=home).out
         assert "! the agent's commits do not run these hooks: pre-commit\nOtherwise all is well.\n" in said
 
+    def test_a_tracked_ledger_is_told(self, home: Path) -> None:
+        """Somebody added it; gitmem keeps its hands off and says so."""
+        git("add", "--force", "ledger", cwd=home)
+        git("commit", "-qm", "track the copy", cwd=home)
+        assert "! ledger/ is tracked on your branch" in gitmem("status", cwd=home).out
+
     def test_conflict_copies_wait_for_the_operator(self, home: Path) -> None:
         """Exit 12 with `--check`, and the path is named."""
         commit_all(home, "a conflict", {"conflicts/notes/staging.md/0123456789ab.md": "the other text\n"})

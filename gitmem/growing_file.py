@@ -44,7 +44,8 @@ class GrowingFile:
         # Brought to the end of a byte, the stream can go on later, and for now ends with an empty block and
         # the checksum. To copy the compressor instead costs ten times as much: it copies 256 KiB.
         self._deflated += self._deflate.flush(zlib.Z_SYNC_FLUSH)
-        return _object("blob", content, b"%b%b%b" % (self._deflated, _END, self._checksum.to_bytes(4, "big")))
+        deflated = b"".join((self._deflated, _END, self._checksum.to_bytes(4, "big")))
+        return _object("blob", content, deflated)
 
 
 class GrowingTree:

@@ -20,7 +20,7 @@ from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.commit_signing import is_signing, sign_commit
 from gitmem.durable_file import sync_folder
 from gitmem.errors import HeadMoved, HomeLocked
-from gitmem.git_lock import git_lock, remove_stale
+from gitmem.git_lock import git_lock, lock_mark, remove_stale
 from gitmem.git_objects import hash_object, make_commit, make_object
 from gitmem.git_refs import format_reflog, is_logged
 from gitmem.home_owner import HomeOwner
@@ -83,6 +83,7 @@ class BranchLanding:
     ) -> None:
         self._repository = repository
         self._layout = layout
+        self._mark = lock_mark(layout.common_dir)
         self._owner = owner
         self._agent = agent
         self._operator = operator
@@ -217,7 +218,7 @@ class BranchLanding:
         with ExitStack() as stack:
             for path in names:
                 try:
-                    stack.enter_context(git_lock(path, wait=LOCK_WAIT))
+                    stack.enter_context(git_lock(path, wait=LOCK_WAIT, mark=self._mark))
                 except HomeLocked as error:
                     raise BranchBusy(error.message) from error
             yield

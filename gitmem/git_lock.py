@@ -46,6 +46,11 @@ def git_lock(path: Path, *, wait: float = 1.0, mark: LinkedFile | None = None) -
         _release(lock)
 
 
+def lock_mark(common_dir: Path) -> LinkedFile:
+    """Return what makes marked files for the locks of a repository, each in one cheap and durable step."""
+    return LinkedFile(common_dir / "gitmem" / "mark", lambda: MARK)
+
+
 def remove_stale(path: Path) -> bool:
     """Remove `<path>.lock` if its content says gitmem left it; call only under the home lock."""
     lock = path.with_name(path.name + ".lock")
@@ -101,6 +106,7 @@ def _write_mark(path: Path) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         os.write(descriptor, MARK)
+        os.fsync(descriptor)  # a lock that a power cut emptied would be nobody's, and stay
     finally:
         os.close(descriptor)
 

@@ -99,6 +99,7 @@ class LinkedFile:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
             write_all(descriptor, self._content())
+            os.fsync(descriptor)  # a lock that a power cut emptied would be nobody's, and stay
         finally:
             os.close(descriptor)
 

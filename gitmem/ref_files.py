@@ -15,7 +15,7 @@ from typing import Final
 
 from gitmem.durable_file import sync_folder
 from gitmem.errors import CorruptionError, HeadMoved, HomeError, UsageError
-from gitmem.git_lock import MARK, git_lock
+from gitmem.git_lock import git_lock, lock_mark
 from gitmem.git_objects import encode_path
 from gitmem.git_refs import (
     RefFile,
@@ -29,7 +29,6 @@ from gitmem.git_refs import (
     without_packed,
 )
 from gitmem.layout import TURN_LINES, Layout
-from gitmem.linked_file import LinkedFile
 from gitmem.repository import ABSENT, Head
 from gitmem.shared_files import grant
 
@@ -54,7 +53,7 @@ class RefFiles:
         self._unsettled: set[Path] = set()
         self._common = str(layout.common_dir)
         self._private = layout.common_dir / "gitmem"
-        self._mark = LinkedFile(self._private / "mark", lambda: MARK)
+        self._mark = lock_mark(layout.common_dir)
 
     def head(self) -> Head:
         """Return what HEAD is now.

@@ -80,7 +80,7 @@ def spoken(record: Record, body: Mapping[str, Any]) -> str:
         return ""
     if record.kind == "tool_execution":
         call = f"$ {body.get('tool')}: {command_text(body.get('input'))}"
-        return "\n".join(filter(None, [call, output_text(body.get("output"), "output")]))
+        return "\n".join(filter(None, [call, output_text(body.get("output"), "output").rstrip("\n")]))
     who = body.get("author") or body.get("role") or body.get("brief_kind") or record.kind
     texts = (body.get(name) for name in ("text", "title", "path", "summary", "objective", "waiting_for"))
     text = next((text for text in texts if isinstance(text, str)), None)

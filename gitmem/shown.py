@@ -150,7 +150,7 @@ def _tell(record: Record, body: Mapping[str, Any]) -> str:
         return f"decided: {body.get('text')}{because}"
     if record.kind == "memory":
         return _tell_memory(body)
-    rest = ", ".join(f"{name}: {value}" for name, value in body.items())
+    rest = ", ".join(f"{name}: {value}" for name, value in body.items() if value != record.object)
     return f"[{record.kind} {record.object or ''}] {rest}".replace(" ]", "]")
 
 

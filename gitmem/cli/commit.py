@@ -24,7 +24,8 @@ def command(paths: tuple[str, ...], message: str | None) -> None:
     """
     settings = current()
     home = settings.open_home()
-    report = home.commit([settings.path_in(home, path) for path in paths], message=message)
+    named = [settings.path_in(home, path) for path in paths]
+    report = home.commit(() if "." in named else named, message=message)
     settings.reply(report, lambda: "" if settings.quiet else describe(report))
     for skipped in report.skipped:
         settings.warn(f"{skipped['path']} was left out: {skipped['reason']}")

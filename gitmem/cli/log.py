@@ -37,7 +37,8 @@ def command(path: str | None, **query: Any) -> None:
     """
     settings = current()
     home = settings.open_home()
-    page = home.log(None if path is None else settings.path_in(home, path), **query)
+    inside = None if path is None else settings.path_in(home, path)
+    page = home.log(None if inside == "." else inside, **query)
     settings.reply(page, lambda: describe(page))
 
 

@@ -67,7 +67,7 @@ class Settings:
         """
         root = home.layout.root
         here = Path(os.path.abspath(named))  # noqa: PTH100 - the last part may be a link, which stays one
-        if here != root and here.is_relative_to(root) and os.path.lexists(here):
+        if here.is_relative_to(root) and os.path.lexists(here):
             return here.relative_to(root).as_posix()
         return named
 

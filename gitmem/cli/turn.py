@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """Record a turn from events, one JSON object a line.
 
-    The whole input is one turn. To feed one turn from several programs, use open, add and close.
+    The whole input is one turn. To feed one turn from several programs, use open, add and close. Kinds of
+    events: message, tool_execution, brief, decision, session, file, task, wait, work_item.
     """
     if ctx.invoked_subcommand is not None:
         return

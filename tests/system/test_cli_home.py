@@ -318,6 +318,7 @@ class TestCare:
         write_files(home, {"notes/staging.md": "# Staging\n\nNew.\n", "notes/rollback.md": "# Back\n"})
         assert gitmem("commit", "staging.md", cwd=home / "notes").out.endswith(": notes/staging.md\n")
         assert gitmem("commit", "notes/rollback.md", cwd=home / "notes").code == 0
+        assert gitmem("commit", ".", cwd=home).out == "Nothing to commit.\n"
         assert "# Staging" in gitmem("show", "staging.md", cwd=home / "notes").out
         assert "edit: notes/staging.md" in gitmem("log", "staging.md", cwd=home / "notes").out
 

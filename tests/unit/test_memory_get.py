@@ -242,7 +242,7 @@ def test_turns_read_as_conversations(home: SearchHome) -> None:
     home.say("2222", role="assistant", turn=turn)
     home.say("another turn")
     memory = home.reader.get(f"turn:{turn}")
-    assert memory.content == "user: Which port?\n\n$ shell: ss -l\n22\n2222\n\n\nassistant: 2222"
+    assert memory.content == "user: Which port?\n\n$ shell: ss -l\n22\n2222\n\nassistant: 2222"
     assert asked.source_ref in memory.metadata["records"]
     assert content(home, turn) == memory.content
 

@@ -133,7 +133,9 @@ def _pending(write: Any, now: float) -> dict[str, Any]:
 
 def _git_findings(git: Mapping[str, Any]) -> Iterator[Finding]:
     if git["obstacle"]:
-        yield Finding("git", 0, f"commits to your branch wait: {git['obstacle']}")
+        away = git["branch"] is not None and git["branch"] != git["pinned"]
+        hint = f"To keep the home on this branch: gitmem config set gitmem.branch {git['branch']}"
+        yield Finding("git", 0, f"commits to your branch wait: {git['obstacle']}", hint if away else None)
     if git["hooks_not_run"]:
         names = ", ".join(git["hooks_not_run"])
         yield Finding("hooks", 0, f"the agent's commits do not run these hooks: {names}")
@@ -144,7 +146,7 @@ def _ledger_findings(repository: Repository, head: str | None) -> Iterator[Findi
         yield Finding(
             "ledger",
             0,
-            f"{LEDGER}/ is tracked on your branch, so that the copy in it is not kept up to date.",
+            f"{LEDGER}/ is tracked on your branch, so that the copy in it is not kept up to date",
             hint=f"To end that: git rm -r --cached {LEDGER}",
             path=LEDGER,
         )

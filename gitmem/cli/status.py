@@ -112,7 +112,7 @@ def _stores(stores: Sequence[Mapping[str, Any]]) -> str:
 
 def _finding(finding: Any) -> str:
     color = "red" if finding.exit_code else "yellow"
-    hint = f" {finding.hint}" if finding.hint else ""
+    hint = f". {finding.hint}" if finding.hint else ""
     return f"{click.style('!', fg=color)} {finding.message}{hint}"
 
 

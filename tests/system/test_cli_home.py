@@ -274,6 +274,7 @@ class TestCare:
         assert said.count("notes/staging.md") == 1
         assert said.count("HEAD is on side") == 1
         assert "waiting   notes/staging.md for " in said
+        assert "main. To keep the home on this branch: gitmem config set gitmem.branch side\n" in said
         assert "well" not in said
         assert gitmem("status", "--check", cwd=home).code == 11
 

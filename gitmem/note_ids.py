@@ -23,6 +23,7 @@ from gitmem.tree_files import ManagedFile, read_managed
 
 _FORMAT: Final = {"format": 1}
 _ENTRY: Final = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
+_ID: Final = re.compile(r"[0-9a-f]{40}")
 _FILE_MODES: Final = frozenset({0o100644, 0o100755, 0o100664})
 #: Trees of neighbouring commits are looked at twice; a flat folder of 10,000 notes takes 2 MB.
 _KEPT_TREES: Final = 64
@@ -145,19 +146,24 @@ class _History:
             start: a commit and its state, from which to go on where it is an ancestor.
         """
         known = self._read()
-        fresh = self._learn(head, known)
+        fresh = self._learn(head, start[0], known)
         if fresh:
             self._append(fresh, known)
         return _fold(_parents_first(head, start[0], known), start, known) if head in known else NotesState()
 
-    def _learn(self, head: str, known: dict[str, _Commit]) -> list[str]:
+    def _learn(self, head: str, stop: str | None, known: dict[str, _Commit]) -> list[str]:
         """Make every ancestor known; return the new ones that will stay true whatever is fetched."""
         found: dict[str, tuple[tuple[str, ...], str | None]] = {}
         missing: set[str] = set()
+        passed = {stop}
         waiting = [head]
         while waiting:
             commit_id = waiting.pop()
-            if commit_id in known or commit_id in found or commit_id in missing:
+            if commit_id in passed:
+                continue
+            passed.add(commit_id)
+            if commit_id in known:  # behind it may be one that was not kept, or whose line is torn
+                waiting += known[commit_id].parents
                 continue
             try:
                 commit = self._repository.read_commit(commit_id)
@@ -309,8 +315,13 @@ def _from_row(row: Any) -> tuple[str, _Commit] | None:
     """Return a kept commit; None for a torn line, whose commit is then read again."""
     try:
         commit_id, parents, notes, present, removed = row
-        return str(commit_id), _Commit(tuple(parents), notes, NotesChange(dict(present), tuple(removed)))
-    except (TypeError, ValueError):
+        ids = [commit_id, *parents, *present.values(), *([] if notes is None else [notes])]
+        if not all(map(_ID.fullmatch, ids)) or not all(
+            isinstance(path, str) for path in (*present, *removed)
+        ):
+            return None
+        return commit_id, _Commit(tuple(parents), notes, NotesChange(present, tuple(removed)))
+    except (TypeError, ValueError, AttributeError):
         return None
 
 

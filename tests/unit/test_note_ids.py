@@ -170,7 +170,14 @@ def test_history_is_read_once(repo):
     assert repository.reads == before
 
 
-@pytest.mark.parametrize("damage", [b"", b"\0\xff\n", b'{"format": 99}\n["x"]\n', b'{"format": 1}\n["half'])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"", b"\0\xff\n", b'{"format": 99}\n["x"]\n', b'{"format": 1}\n["half',
+        b'{"format": 1}\n["x", "yz", 1, {"notes/a.md": 1}, []]\n',
+        b'{"format": 1}\n["x", [[]], null, [], {}]\n',
+    ],
+)  # fmt: skip
 def test_a_damaged_cache_is_read_again(repo, damage):
     """What was kept is derived and may be lost at any time."""
     _commit(repo, a="1")
@@ -184,6 +191,20 @@ def test_a_damaged_cache_is_read_again(repo, damage):
     assert _ids(repo) == expected
 
 
+def test_a_line_that_is_missing_from_the_cache_is_read_again(repo):
+    """A line that a kill tore stands before others that are whole."""
+    for number in range(4):
+        _commit(repo, a=str(number))
+    expected = _ids(repo)
+    cache = layout_of(repo).derived / "note-history.jsonl"
+    lines = cache.read_bytes().split(b"\n")
+    rows = [number for number, line in enumerate(lines) if line.startswith(b"[")]
+    assert len(rows) == 4
+    for number in rows[1:]:
+        cache.write_bytes(b"\n".join([*lines[:number], lines[number][:20], *lines[number + 1 :]]))
+        assert _ids(repo) == expected
+
+
 def test_a_shallow_clone_has_ids_and_learns_better(repo, tmp_path):
     """Cut off history is a start, not a fault; what was read at the cut is not kept."""
     _commit(repo, a="1")
@@ -194,6 +215,12 @@ def test_a_shallow_clone_has_ids_and_learns_better(repo, tmp_path):
     clone = tmp_path / "clone"
     git("clone", "-q", "--depth", "1", repo.as_uri(), clone, cwd=tmp_path)
     assert _ids(clone)["notes/a.md"] == derive_note_id("notes/a.md", 0)
+    git("config", "user.name", "Olivia", cwd=clone)
+    git("config", "user.email", "o@example.org", cwd=clone)
+    _commit(clone, c="1")
+    for _ in range(2):
+        assert _ids(clone)["notes/a.md"] == derive_note_id("notes/a.md", 0)
+    git("reset", "-q", "--hard", "HEAD~1", cwd=clone)
     git("fetch", "-q", "--unshallow", cwd=clone)
     assert _ids(clone) == _ids(repo)
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gitmem.adoption import adopt_spools
 from gitmem.authoring import Authoring
 from gitmem.backends.dulwich_repository import DulwichRepository
 from gitmem.config import HomeConfig
@@ -165,6 +166,7 @@ class HomeParts:
     def apply_spool(self, *, wait: float) -> int:
         """Bring turns that others left in the spool to the turn line; return how many."""
         self.spool.close_dead(self.now())
+        adopt_spools(self.layout, self.repository, now=self.now())
         return len(self.line.commit_spooled(wait=wait).committed) if self.spool.finished() else 0
 
     def recover(self) -> None:

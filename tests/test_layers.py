@@ -37,7 +37,7 @@ FLOORS = [
         branch_landing branch_queue operator_branch curated note_ids authored_files note_paths notes
         tree_sight duty watch_state home_place writer lines spare_files spool_file spool ledger
         lifecycle history sealing line_position line_merge line_recovery disk_copy line_draft
-        turn_line ledger_copy""",
+        turn_line adoption ledger_copy""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/

@@ -84,7 +84,8 @@ class TurnRecorder:
     ) -> Receipt:
         """Record one whole turn from JSON events; if one of them is invalid, nothing of it is written."""
         if not events:
-            raise UsageError("a turn needs at least one event")
+            hint = 'For example: {"kind": "message", "role": "user", "text": "…"}'
+            raise UsageError("a turn needs at least one event", hint=hint)
         links = {"session": session, "workspace": workspace, "work_item": work_item}
         parsed = self._parse(events, links)
         with self.open(session=session, workspace=workspace, work_item=work_item) as turn:

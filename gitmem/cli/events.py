@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.cli import standard_input
+from gitmem.cli.settings import current
 from gitmem.errors import GitmemError, InvalidRecord, UsageError
 from gitmem.records import json_type
 
@@ -42,6 +43,8 @@ def read_bytes(source: str) -> bytes:
         UsageError: there is no such file.
     """
     if source == "-":
+        if standard_input.is_terminal():
+            current().note("reading events from the terminal, one JSON object a line; Ctrl-D ends them")
         return standard_input.read_all()
     try:
         return Path(source).read_bytes()

@@ -9,6 +9,7 @@ import pytest
 from system.command_line import Ran, gitmem, gitmem_process
 
 from fixtures import commit_all, git, head, make_repo, write_files
+from gitmem.cli import standard_input
 from gitmem.home import AgentHome
 
 HELLO = {"kind": "message", "role": "user", "text": "Staging listens on port 2222"}
@@ -178,6 +179,12 @@ class TestTurn:
             error = gitmem(*command, "--json", stdin=content, cwd=home).json["error"]
             assert error["details"]["line"] == 3
             assert error["message"].startswith(what)
+
+    def test_who_types_events_is_told_how_they_end(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A command that only waits looks broken."""
+        monkeypatch.setattr(standard_input, "is_terminal", lambda: True)
+        assert "Ctrl-D" in gitmem("turn", stdin=jsonl(HELLO), cwd=home).err
+        assert gitmem("turn", "--quiet", stdin=jsonl(HELLO), cwd=home).err == ""
 
     def test_any_text_survives(self, home: Path) -> None:
         """U+2028, an emoji, a NUL, bytes that are no UTF-8: none breaks a line or a turn."""

@@ -15,7 +15,7 @@ INTRODUCTION = """\
 # Commands
 
 What `gitmem --help` and `gitmem COMMAND --help` say, in one place. Written by
-`python tests/documents/command_reference.py`; a test fails when it differs.
+`tests/documents/command_reference.py`; a test fails when it differs.
 """
 
 

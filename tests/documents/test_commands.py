@@ -24,7 +24,9 @@ def all_commands() -> Iterator[tuple[str, click.Command]]:
 
 def test_the_page_is_what_the_commands_say() -> None:
     """Nobody writes the reference by hand, so nothing in it is out of date."""
-    assert PAGE.read_text("utf-8") == render(), "run: python tests/documents/command_reference.py"
+    assert PAGE.read_text("utf-8") == render(), (
+        "run: PYTHONPATH=tests:. python tests/documents/command_reference.py"
+    )
 
 
 @pytest.mark.parametrize(("name", "command"), list(all_commands()), ids=str)

@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.errors import GitmemError, LedgerCorrupt, NotFound, ObjectMissing
@@ -202,14 +202,16 @@ class Ledger:
                 yield path, self._repository.read(entry.id)[1]
 
     def spooled(self) -> Sequence[SpooledTurn]:
-        """Return the turns that are acknowledged and not yet on a line."""
+        """Return the turns that are acknowledged and not yet on a line, without what was forgotten."""
         turns = []
         for path in self._spool.finished():
-            try:
+            with suppress(FileNotFoundError):  # sealed by another process meanwhile
                 turns.append(read_turn(path))
-            except FileNotFoundError:  # sealed by another process meanwhile
-                continue
-        return turns
+        forgotten = self.receipts().records if turns else frozenset()
+        if not any(event.id in forgotten for turn in turns for event in turn.events):
+            return turns
+        kept = [tuple(event for event in turn.events if event.id not in forgotten) for turn in turns]
+        return [replace(turn, events=events) for turn, events in zip(turns, kept, strict=True)]
 
     def _backwards(self, segments: list[Segment]) -> Iterator[Line]:
         for segment in sorted(segments, key=lambda s: -s.number):

@@ -180,6 +180,20 @@ def test_a_tip_without_its_trees_is_left_out(desk: Desk) -> None:
     assert ledger.receipts().blobs == frozenset()
 
 
+def test_what_waits_in_the_spool_is_closed_too(desk: Desk) -> None:
+    """A receipt that came while a turn waits hides it like any record."""
+    turn = desk.recorder.open()
+    turn.message("user", "gone")
+    turn.message("user", "stays")
+    turn.spool_only()
+    gone = turn.findings.records[0]["id"]
+    path = f"ledger/forgotten/record/{gone.partition('_')[2][:2]}/{gone}.jsonl"
+    put_on_line(desk.layout.root, OTHER, {path: b"{}\n"})
+    (waiting,) = desk.ledger.spooled()
+    assert [event.body["text"] for event in waiting.events] == ["stays"]
+    assert desk.ledger.find(gone) is None
+
+
 def test_a_turn_is_never_between_spool_and_line(desk: Desk) -> None:
     """Whoever takes the spool first and the lines after it finds every turn, once or twice."""
     desk.say("first")

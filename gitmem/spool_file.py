@@ -59,10 +59,15 @@ class SpoolFile:
         self.turn = turn
         self._descriptor = descriptor
         self._is_torn = False
+        self._header: Mapping[str, Any] | None = None
+        self._events: list[Event] = []
+        self._redactions: list[tuple[str, str]] = []
+        self._finished: SpooledTurn | None = None
 
     def begin(self, header: Mapping[str, Any]) -> None:
         """Write the header."""
-        self._append(_row_bytes({"turn": self.turn, **header}))
+        self._header = {"turn": self.turn, **header}
+        self._append(_row_bytes(self._header))
 
     def add(self, *events: Event, rules: Sequence[str] = ()) -> None:
         """Append events; they survive a kill from here on, a power cut only after `flush`.
@@ -75,6 +80,9 @@ class SpoolFile:
         if rules:
             rows[-1]["rules"] = list(rules)
         self._append(b"".join(_row_bytes(row) for row in rows))
+        if self._header is not None:
+            self._events += events
+            self._redactions += [(rule, events[-1].id) for rule in rules]
 
     def flush(self) -> None:
         """Make the events so far durable."""
@@ -102,9 +110,15 @@ class SpoolFile:
             if durable:
                 os.fsync(self._descriptor)
                 sync_folder(final.parent)
+            self._finished = self._as_told(end, format_time(now))
             return final
         finally:
             self.close()
+
+    def take_finished(self) -> SpooledTurn | None:
+        """Return the finished turn, once, if this process has told all of it; reading it again costs more."""
+        finished, self._finished, self._events = self._finished, None, []
+        return finished
 
     def discard(self) -> None:
         """Remove the file; for a turn in which nothing happened."""
@@ -120,6 +134,12 @@ class SpoolFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _as_told(self, end: End, ended: str) -> SpooledTurn | None:
+        if self._header is None:
+            return None
+        events, redactions = tuple(self._events), tuple(self._redactions)
+        return SpooledTurn(self.turn, self._header, events, redactions, end, ended, self.path)
 
     def _append(self, rows: bytes) -> None:
         if self._is_torn:

@@ -165,6 +165,8 @@ def parse_subject(message: str) -> Subject | None:
 
 def clean_line(text: str) -> str:
     """Return `text` as one line without control characters."""
+    if text.isascii() and text.isprintable():  # as most are that come with a turn
+        return " ".join(text.split())
     kept = "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in clean_text(text))
     return " ".join(kept.split())
 

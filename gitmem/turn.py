@@ -23,7 +23,7 @@ from gitmem.records import (
     record_ref,
 )
 from gitmem.scanner import redact_secrets, redact_values
-from gitmem.spool import End, Spool, SpoolFile, read_turn
+from gitmem.spool import End, Spool, SpooledTurn, SpoolFile, read_turn
 from gitmem.times import format_time
 from gitmem.turn_line import TurnLine
 
@@ -126,7 +126,7 @@ class TurnRecorder:
         # While the turn is open, so that the record of each commit belongs to it.
         warnings = self._claim_files(turn)
         turn.acknowledge(end, self.now())
-        committed, reason, notes = self._commit(turn.id)
+        committed, reason, notes = self._commit(turn.id, turn.file.take_finished())
         index = committed.turn_index if committed else None
         return Receipt(
             turn_id=turn.id,
@@ -164,10 +164,12 @@ class TurnRecorder:
         except (GitmemError, OSError) as error:
             return [f"the turn's files were not committed: {error}"]
 
-    def _commit(self, turn_id: str) -> tuple[CommittedTurn | None, str | None, Sequence[str]]:
+    def _commit(
+        self, turn_id: str, told: SpooledTurn | None
+    ) -> tuple[CommittedTurn | None, str | None, Sequence[str]]:
         # The turn is acknowledged: whatever fails here, the next command, turn or watcher tries again.
         try:
-            run = self.line.commit_spooled(wait=LOCK_WAIT)
+            run = self.line.commit_spooled(wait=LOCK_WAIT, told=told)
             committed = run.committed.get(turn_id) or (
                 self.line.find(turn_id) if run.reason is None else None
             )

@@ -101,17 +101,18 @@ class TurnLine:
         """Return what is remembered of the own line; None for a work tree that never wrote."""
         return self._state or read_writer(self._layout.writer_file)
 
-    def commit_spooled(self, *, wait: float) -> SpoolRun:
+    def commit_spooled(self, *, wait: float, told: SpooledTurn | None = None) -> SpoolRun:
         """Seal and commit every finished turn of the spool, in order.
 
         Args:
             wait: seconds to wait for the home's lock.
+            told: one of them, if its content is at hand.
 
         Raises:
             HomeLocked: another process kept the lock.
         """
         with self._locked(wait):
-            run = self._run()
+            run = self._run(told)
         if self._packs >= TURN_PACKS:
             self._merge_packs()
         return run
@@ -120,7 +121,7 @@ class TurnLine:
         """Make the last turns durable on the line and let their spool files go."""
         with self._locked(5.0):
             if self._spool.finished() or self._spool.sealed():
-                reason = self._run().reason
+                reason = self._run(None).reason
                 if reason is None and self._position is not None:
                     self._settle(self._position)
             self._spool.drop_spares()
@@ -154,11 +155,11 @@ class TurnLine:
         self._position = None
         self._lifecycle.forget_notes()
 
-    def _run(self) -> SpoolRun:
+    def _run(self, told: SpooledTurn | None) -> SpoolRun:
         committed: dict[str, CommittedTurn] = {}
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                reason = self._commit_waiting(committed)
+                reason = self._commit_waiting(committed, told)
                 break
             except (HeadMoved, HomeLocked) as error:
                 self._let_go()
@@ -176,7 +177,7 @@ class TurnLine:
         writer = self.writer()
         return writer is not None and remove_stale(self._layout.common_dir / writer.ref)
 
-    def _commit_waiting(self, committed: dict[str, CommittedTurn]) -> str | None:
+    def _commit_waiting(self, committed: dict[str, CommittedTurn], told: SpooledTurn | None) -> str | None:
         """Commit what waits, batch by batch; return why it was left alone, if it was."""
         head = self._repository.head()
         writer = self.writer()
@@ -187,7 +188,7 @@ class TurnLine:
         assert self._state is not None
         paths = self._waiting(position) if is_fresh else self._spool.finished()
         for first in range(0, len(paths), BATCH):
-            turns = self._read(paths[first : first + BATCH])
+            turns = self._read(paths[first : first + BATCH], told)
             if turns:
                 tips = self._ledger.lines.tips({n: t for n, t in refs.items() if n != self._state.ref})
                 committed.update(self._commit(position, turns, tips, head))
@@ -261,8 +262,8 @@ class TurnLine:
             done |= {turn} if turn else set()
         return done
 
-    def _read(self, paths: Sequence[Path]) -> list[SpooledTurn]:
-        turns = [read_turn(path) for path in paths]
+    def _read(self, paths: Sequence[Path], told: SpooledTurn | None) -> list[SpooledTurn]:
+        turns = [told if told is not None and told.path == path else read_turn(path) for path in paths]
         for turn in turns:
             if not turn.events:  # an import's, which a power cut emptied before it was durable
                 remove_file(turn.path)

@@ -57,6 +57,20 @@ def test_a_finished_turn_reads_back_as_told(spool: Spool) -> None:
     assert [path.name for path in spool.finished()] == [turn.path.name]
 
 
+def test_what_is_remembered_is_what_was_written(spool: Spool) -> None:
+    """A process that told all of a turn need not read it again; one that told a part does."""
+    file = begin(spool)
+    file.add(say("one"), say("two"), rules=["api-key"])
+    path = file.finish("aborted", NOW)
+    assert file.take_finished() == read_turn(path)
+    assert file.take_finished() is None
+    begin(spool, held=True).close()
+    again = spool.reopen_held(TURN)
+    again.add(say("three"))
+    again.finish("completed", NOW)
+    assert again.take_finished() is None
+
+
 def test_redactions_come_back_with_their_records(spool: Spool) -> None:
     """A turn that several processes feed is reported whole by the last of them."""
     file = begin(spool)

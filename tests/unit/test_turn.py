@@ -15,6 +15,7 @@ from fixtures import commit_all, git, run_git
 from gitmem.errors import InvalidRecord, NotFound, ThreatFound, UsageError
 from gitmem.file_lock import file_lock
 from gitmem.repository import Head
+from gitmem.spool import SpooledTurn
 from gitmem.turn import Turn, TurnRecorder
 from gitmem.turn_line import TurnLine
 from turns import Desk, check_chains, make_desk
@@ -296,10 +297,10 @@ def test_a_turn_that_another_process_committed_is_reported_as_such(
     other.say("before")
     real = TurnLine.commit_spooled
 
-    def after_the_other(line: TurnLine, *, wait: float) -> Any:
+    def after_the_other(line: TurnLine, *, wait: float, told: SpooledTurn | None) -> Any:
         if line is desk.line:
             real(other.line, wait=wait)
-        return real(line, wait=wait)
+        return real(line, wait=wait, told=told)
 
     monkeypatch.setattr(TurnLine, "commit_spooled", after_the_other)
     receipt = desk.recorder.record([message("mine")])

@@ -48,12 +48,12 @@ class QueueParts:
     record: Callable[[PendingWrite], None]
     step: Callable[[str], None]
 
-    def look(self, staged: Sequence[str] | None, landing: Landing | None = None) -> BranchSnapshot:
+    def look(self, landing: Landing | None = None, *, staged: bool = True) -> BranchSnapshot:
         """Return what there is now.
 
         Args:
-            staged: paths whose staged content matters; None leaves the staging area unread.
             landing: what a killed process was about to put where.
+            staged: whether the staging area is read.
         """
         return BranchSnapshot(
             self.layout,
@@ -171,7 +171,7 @@ class QueueTurn:
 
     def _has_begun(self, fresh: PendingWrite, landing: Landing) -> bool:
         """Say whether a killed process had moved a file; if not, its write was nothing yet."""
-        snapshot = self._parts.look(None, landing)
+        snapshot = self._parts.look(landing, staged=False)
         sights = [(change, snapshot.sight(change.path)) for change in fresh.changes]
         return any(sight.landed or sight.disk == change.result != change.base for change, sight in sights)
 
@@ -180,8 +180,7 @@ class QueueTurn:
             remove_beside(self._parts.layout.root, path, token)
 
     def _try(self, writes: Sequence[PendingWrite], snapshot: BranchSnapshot | None) -> QueueRun:
-        paths = [path for write in writes for path in write.paths]
-        snapshot = snapshot or self._parts.look(paths, self._unfinished)
+        snapshot = snapshot or self._parts.look(self._unfinished)
         if snapshot.state.obstacle is not None:
             raise BranchBusy(snapshot.state.obstacle)
         if snapshot.refused is not None:

@@ -68,7 +68,7 @@ class BranchSnapshot:
         repository: reads objects, refs and configuration.
         attributes: converts bytes.
         branch: full name of the branch that may be committed on, None for any.
-        staged: paths whose staged content matters; None leaves the staging area unread.
+        staged: whether the staging area is read.
         landed: blob ids of texts that a commit that was broken off put on disk, by path.
 
     Attributes:
@@ -84,7 +84,7 @@ class BranchSnapshot:
         attributes: AttributeFiles,
         *,
         branch: str | None,
-        staged: Collection[str] | None,
+        staged: bool,
         landed: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._layout = layout
@@ -99,9 +99,9 @@ class BranchSnapshot:
         self.tree: str | None = repository.read_commit(commit).tree if commit else None
         self.index: StagedIndex = UNREAD
         self.refused: StagingRefused | None = None
-        if staged is not None:
+        if staged:
             try:
-                self.index = read_index(layout, staged)
+                self.index = read_index(layout)
             except StagingRefused as refused:
                 self.refused = refused
 

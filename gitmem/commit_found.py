@@ -66,7 +66,10 @@ def commit_found(
     settled = branch.settle()
     before = [path for done in settled for path in done.write.paths]
     newest = next((done.committed for done in reversed(settled) if done.committed), None)
-    edits = _find_edits(branch.look(), layout, named)
+    snapshot = branch.look()
+    if snapshot.refused is not None:
+        return CommitReply(newest, snapshot.refused.reason, None, _listed(before), (), before)
+    edits = _find_edits(snapshot, layout, named)
     skipped = [{"path": one.path, "reason": one.reason} for one in edits.skipped]
     if not edits.changes:
         reason = None if newest else branch.obstacle() or "nothing to commit"

@@ -126,7 +126,7 @@ class OperatorBranch:
         if not changes or len({change.path for change in changes}) != len(changes):
             raise UsageError("a write names each of its paths once")
         with self._lock(locked=locked):
-            snapshot = self.look([change.path for change in changes])
+            snapshot = self.look()
             accepted = tuple(self._accept(change, snapshot) for change in changes)
             done = self._already(accepted, snapshot)
             if done is not None:
@@ -148,13 +148,13 @@ class OperatorBranch:
             turn = QueueTurn(self._parts)
             return [*turn.done.values(), *turn.settle().settled.values()]
 
-    def look(self, staged: Sequence[str] | None = ()) -> BranchSnapshot:
+    def look(self, *, staged: bool = True) -> BranchSnapshot:
         """Return what there is now.
 
         Args:
-            staged: paths whose staged content matters; None leaves the staging area unread.
+            staged: whether the staging area is read.
         """
-        return self._parts.look(staged)
+        return self._parts.look(staged=staged)
 
     def pending(self) -> list[PendingWrite]:
         """Return the writes that wait, each with the reason that holds it up now."""
@@ -164,7 +164,7 @@ class OperatorBranch:
         reason = self.obstacle()
         if reason is not None:
             return [replace(write, reason=reason) for write in waiting]
-        snapshot = self.look([path for write in waiting for path in write.paths])
+        snapshot = self.look()
         if snapshot.refused is not None:
             return [replace(write, reason=snapshot.refused.reason) for write in waiting]
         blocked = plan_settling(waiting, snapshot.sight).blocked
@@ -265,7 +265,7 @@ class OperatorBranch:
         return WriteOutcome(None, reason, on_disk=True)
 
     def _write_files(self, write: PendingWrite) -> None:
-        snapshot = self.look(None)
+        snapshot = self.look(staged=False)
         for change in write.changes:
             view = snapshot.view(change.path)
             if view.sight.disk == change.result:
@@ -282,7 +282,7 @@ class OperatorBranch:
             self._parts.step("written")
 
     def _is_on_disk(self, write: PendingWrite) -> bool:
-        snapshot = self.look(None)
+        snapshot = self.look(staged=False)
         return all(snapshot.sight(change.path).disk == change.result for change in write.changes)
 
     def _hand_over(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,7 +37,7 @@ class StagedIndex:
         identity: by which a later change is noticed.
         modified: its modification time in nanoseconds.
         area: what it says; None where only git can read it.
-        listed: what git listed of the paths that were asked for, where only git can read it.
+        listed: what git listed, where only git can read it.
         refused: why gitmem cannot read it.
     """
 
@@ -49,17 +49,9 @@ class StagedIndex:
     refused: StagingRefused | None = None
 
     def rows(self, path: str) -> tuple[StagedEntry, ...]:
-        """Return a path's entries, all stages.
-
-        Raises:
-            StagingRefused: only git can read the file, and it was not asked for this path.
-        """
+        """Return a path's entries, all stages."""
         name = encode_path(path)
-        if self.area is not None:
-            return self.area.rows(name)
-        if self.refused is not None and name not in self.listed:
-            raise self.refused
-        return self.listed.get(name, ())
+        return self.listed.get(name, ()) if self.area is None else self.area.rows(name)
 
 
 #: Stands for an index file that nobody looked at.
@@ -105,8 +97,8 @@ class NewIndex:
             raise
 
 
-def read_index(layout: Layout, paths: Collection[str]) -> StagedIndex:
-    """Read the index file and what it holds of `paths`.
+def read_index(layout: Layout) -> StagedIndex:
+    """Read the index file.
 
     Raises:
         StagingRefused: it is damaged, or has a feature that neither gitmem nor an installed git can read.
@@ -122,7 +114,7 @@ def read_index(layout: Layout, paths: Collection[str]) -> StagedIndex:
     try:
         return replace(read, area=StagingArea(content))
     except StagingRefused as refused:
-        return replace(read, listed=_entries_by_git(layout, paths, refused), refused=refused)
+        return replace(read, listed=_entries_by_git(layout, refused), refused=refused)
 
 
 def index_identity(layout: Layout) -> _Identity:
@@ -181,17 +173,14 @@ def _write(path: Path, present: Path, content: bytes, grant: Callable[[int], Non
         os.close(descriptor)
 
 
-def _entries_by_git(
-    layout: Layout, paths: Collection[str], refused: StagingRefused
-) -> dict[bytes, tuple[StagedEntry, ...]]:
-    entries: dict[bytes, tuple[StagedEntry, ...]] = {encode_path(path): () for path in paths}
+def _entries_by_git(layout: Layout, refused: StagingRefused) -> dict[bytes, tuple[StagedEntry, ...]]:
+    entries: dict[bytes, tuple[StagedEntry, ...]] = {}
     listed = _run_git(layout, layout.git_dir / "index", ["ls-files", "-s", "-z"], b"", refused)
-    for row in listed.split(b"\0"):
+    for row in listed.split(b"\0")[:-1]:
         head, _, path = row.partition(b"\t")
-        if path in entries:
-            mode, blob, stage = head.split(b" ")
-            entry = StagedEntry(path, int(mode, 8), blob.decode("ascii"), int(stage))
-            entries[path] = (*entries[path], entry)
+        mode, blob, stage = head.split(b" ")
+        entry = StagedEntry(path, int(mode, 8), blob.decode("ascii"), int(stage))
+        entries[path] = (*entries.get(path, ()), entry)
     return entries
 
 

@@ -247,3 +247,22 @@ def test_an_unchanged_home_is_not_read(repo: Path, agent: Agent, monkeypatch: py
     write_files(repo, {"notes/b.md": "edited\n"})
     assert list(commit(agent).paths) == ["notes/b.md"]
     assert "notes/a.md" not in read
+
+
+def test_a_split_index_is_read_through_git(repo: Path, agent: Agent) -> None:
+    """What only Git can read is no fault of the operator's."""
+    git("update-index", "--split-index", cwd=repo)
+    assert commit(agent).reason == "nothing to commit"
+    write_files(repo, {"notes/b.md": "more\n"})
+    reply = commit(agent)
+    assert list(reply.paths) == ["notes/b.md"]
+    assert status(repo) == ""
+
+
+def test_a_damaged_index_is_named(repo: Path, agent: Agent) -> None:
+    """The reply says why nothing was committed; nothing is lost by it."""
+    write_files(repo, {"notes/b.md": "more\n"})
+    (repo / ".git" / "index").write_bytes(b"DIRC damaged")
+    reply = commit(agent)
+    assert reply.committed is None
+    assert reply.reason == "the staging area is damaged"

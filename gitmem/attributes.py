@@ -95,6 +95,26 @@ class Conversion:
             return content
         return re.sub(rb"(?<!\r)\n", b"\r\n", content)
 
+    def to_work_tree_like(self, blob: bytes, present: bytes) -> bytes:
+        """Return bytes that `git add` would store as a blob and that differ least from those there are.
+
+        A line that stays keeps its bytes; a new one gets the line ending that most lines have.
+
+        Args:
+            blob: what the file shall be.
+            present: the bytes of the work tree now.
+        """
+        old, new = _lines(present), _lines(blob)
+        bare = [line.replace(b"\r\n", b"\n") for line in old]
+        first = _shared(bare, new)
+        rest = min(len(bare), len(new)) - first
+        last = _shared(bare[::-1][:rest], new[::-1][:rest])
+        changed = new[first : len(new) - last]
+        if 2 * present.count(b"\r\n") > present.count(b"\n"):
+            changed = [re.sub(rb"(?<!\r)\n", b"\r\n", line) for line in changed]
+        content = b"".join([*old[:first], *changed, *old[len(old) - last :]])
+        return content if self.to_blob(content, blob) == blob else self.to_work_tree(blob)
+
     def _fold(self, content: bytes, staged: bytes | None) -> bytes:
         if self.eol == "binary":
             return content
@@ -110,6 +130,17 @@ class _Line:
     is_macro: bool
     states: tuple[tuple[str, str | bool | None], ...]
     number: int
+
+
+def _lines(content: bytes) -> list[bytes]:
+    return re.findall(rb"[^\n]*\n|[^\n]+", content)
+
+
+def _shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """Return with how many equal lines both begin."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
 
 def evaluate(path: str, files: Sequence[AttributeFile]) -> dict[str, Assigned]:

@@ -150,10 +150,10 @@ class BranchSnapshot:
         return read_git_state(self._layout, self._repository, self._branch)
 
     def disk_bytes(self, path: str, content: bytes) -> bytes:
-        """Return the bytes to put on disk for a blob: with the line ending that the file there has."""
+        """Return the bytes to put on disk for a blob: the file there keeps its line endings."""
         view = self.view(path)
         if view.raw is not None and b"\r" in view.raw:
-            return view.conversion.to_work_tree(content)
+            return view.conversion.to_work_tree_like(content, view.raw)
         return content
 
     def _read(self, path: str) -> PathView:

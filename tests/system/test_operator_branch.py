@@ -791,11 +791,21 @@ def test_autocrlf(repo: Path, setting: str) -> None:
 
 
 def test_a_result_with_mixed_line_endings_becomes_one_kind(repo: Path, agent: Agent) -> None:
-    """A file that an editor saved with CRLF, to which LF is added, follows the attributes of the home."""
+    """OPEN-GIT-19: a file that an editor saved with CRLF, to which LF is added, has one line ending."""
     write_files(repo, {"notes/a.md": b"1\r\n2\r\n"})
     assert agent.append("notes/a.md", "3\n").committed
     assert show(repo, "notes/a.md") == "1\n2\n3\n"
-    assert b"\r" not in (repo / "notes/a.md").read_bytes()
+    assert (repo / "notes/a.md").read_bytes() == b"1\r\n2\r\n3\r\n"
+    assert status(repo) == ""
+
+
+def test_lines_that_stay_keep_their_bytes(repo: Path, agent: Agent) -> None:
+    """OPEN-FM-05: the agent touches one line; every other byte of the operator's file is as it was."""
+    write_files(repo, {"notes/a.md": b"---\r\ntags: [x]\r\n---\r\none\r\ntwo\nthree"})
+    assert agent.write("notes/a.md", "---\ntags: [x, y]\n---\none\ntwo\nthree").committed
+    kept = b"---\r\ntags: [x, y]\r\n---\r\none\r\ntwo\nthree"
+    assert (repo / "notes/a.md").read_bytes() == kept
+    assert show(repo, "notes/a.md") == "---\ntags: [x, y]\n---\none\ntwo\nthree"
     assert status(repo) == ""
 
 

@@ -282,7 +282,7 @@ class AgentHome:
                 turns=turn_facts(parts.repository, parts.ledger, own, parts.layout.spool),
                 index=to_json(parts.search.index_status()),
                 notes=self.notes(),
-                pinned=parts.repository.config("gitmem.branch"),
+                pinned=parts.repository.config(parts.layout.branch_setting),
                 now=parts.now(),
             )
         )

@@ -81,7 +81,7 @@ class HomeParts:
             agent=self.agent,
             operator=self.operator,
             now=self.now,
-            branch=self.repository.config("gitmem.branch"),
+            branch=self.repository.config(self.layout.branch_setting),
             record=self.records.record,
         )
 
@@ -146,7 +146,7 @@ class HomeParts:
         """The settings of this machine."""
         from gitmem.machine_settings import MachineSettings
 
-        return MachineSettings(self.repository, self.config)
+        return MachineSettings(self.repository, self.config, self.layout)
 
     @cached_property
     def ledger_copy(self) -> LedgerCopy:
@@ -176,7 +176,7 @@ class HomeParts:
                 step()
 
     def _prepare(self) -> None:
-        if self.repository.config("gitmem.branch") is None:
+        if self.repository.config(self.layout.branch_setting) is None:
             prepare_git(self.layout, self.repository)
 
     def _settle_pending(self) -> None:

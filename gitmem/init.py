@@ -118,7 +118,7 @@ def prepare_git(layout: Layout, repository: Repository) -> dict[str, str]:
     settings = dict(SETTINGS)
     branch = repository.head().branch
     if branch is not None:
-        settings["gitmem.branch"] = branch.removeprefix("refs/heads/")
+        settings[layout.branch_setting] = branch.removeprefix("refs/heads/")
     done = {key: value for key, value in settings.items() if repository.config(key) is None}
     for key, value in done.items():
         repository.set_config(key, value)
@@ -139,7 +139,7 @@ def _existing_config(path: Path) -> HomeConfig | None:
 
 def _fill(layout: Layout, repository: Repository, config: HomeConfig, now: float) -> InitReport:
     settings = prepare_git(layout, repository)
-    branch_name = repository.config("gitmem.branch")
+    branch_name = repository.config(layout.branch_setting)
     templates = render_templates(agent=config.agent, home_id=config.home_id)
     changes, notes = _missing(layout, repository, templates)
     committed, reason = None, None

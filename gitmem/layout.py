@@ -46,6 +46,13 @@ class Layout:
         return self.common_dir / "gitmem" / "worktrees" / self.git_dir.name
 
     @property
+    def branch_setting(self) -> str:
+        """The Git setting with the branch of this work tree: linked ones share the file, not the branch."""
+        if self.git_dir == self.common_dir:
+            return "gitmem.branch"
+        return f"gitmem.{self.git_dir.name}.branch"
+
+    @property
     def derived(self) -> Path:
         """Caches of this work tree: search index, catalog, watch state; deleting it loses nothing."""
         return self.git_dir / "gitmem"

@@ -10,9 +10,11 @@ from gitmem.config import HomeConfig
 from gitmem.errors import NotFound, UsageError
 from gitmem.git_refs import is_ref_name
 from gitmem.json_view import JsonView
+from gitmem.layout import Layout
 from gitmem.repository import Repository
 
 _MACHINE: Final = "git config, this machine only"
+_BRANCH: Final = "gitmem.branch"
 _HOME: Final = "gitmem.toml, every clone"
 
 
@@ -52,7 +54,7 @@ def _switch(key: str, value: str) -> str:
 
 
 _KNOWN: Final = (
-    _Known("gitmem.branch", None, _branch),
+    _Known(_BRANCH, None, _branch),
     _Known("gitmem.sign", "false", _switch),
     _Known("gitmem.allowOtherOwner", "false", _switch),
 )
@@ -64,10 +66,12 @@ class MachineSettings:
     Args:
         repository: whose configuration file holds them.
         config: the home's own facts, shown too.
+        layout: of the work tree, whose branch is one of the settings.
     """
 
-    def __init__(self, repository: Repository, config: HomeConfig) -> None:
+    def __init__(self, repository: Repository, config: HomeConfig, layout: Layout) -> None:
         self._repository = repository
+        self._layout = layout
         self._facts = _facts(config)
 
     def get(self, key: str) -> Any:
@@ -79,7 +83,7 @@ class MachineSettings:
         if key in self._facts:
             return self._facts[key]
         known = _find(key)
-        value = self._repository.config(known.key)
+        value = self._repository.config(self._key(known))
         return known.default if value is None else value
 
     def set(self, key: str, value: str) -> None:
@@ -93,12 +97,16 @@ class MachineSettings:
                 f"{key} is a fact of the home, in gitmem.toml", hint="Edit gitmem.toml and commit it."
             )
         known = _find(key)
-        self._repository.set_config(known.key, known.check(known.key, value) if value else None)
+        self._repository.set_config(self._key(known), known.check(known.key, value) if value else None)
 
     def list(self) -> list[Setting]:
         """Return all settings."""
         machine = [Setting(known.key, self.get(known.key), _MACHINE) for known in _KNOWN]
         return machine + [Setting(key, value, _HOME) for key, value in self._facts.items()]
+
+    def _key(self, known: _Known) -> str:
+        """Return the key under which Git's configuration has a setting of this work tree."""
+        return self._layout.branch_setting if known.key == _BRANCH else known.key
 
 
 def _find(key: str) -> _Known:

@@ -389,6 +389,18 @@ class TestCare:
         assert gitmem("config", "set", "home", "h0", cwd=home).code == 2
         assert gitmem("config", "get", "nope", cwd=home).code == 4
 
+    def test_a_linked_work_tree_has_a_branch_of_its_own(self, home: Path, tmp_path: Path) -> None:
+        """OPEN-GIT-20: what is written there is committed there, and the first work tree's branch stays."""
+        second = tmp_path / "second"
+        git("worktree", "add", "-q", second, "-b", "agent2", cwd=home)
+        ran = gitmem("note", "append", "staging.md", "--content", "more", "--json", cwd=second)
+        assert ran.json["committed"] == head(second)
+        assert git("symbolic-ref", "--short", "HEAD", cwd=second) == "agent2"
+        assert gitmem("config", "get", "gitmem.branch", cwd=second).out == "agent2\n"
+        assert gitmem("config", "set", "gitmem.branch", "agent3", cwd=second).code == 0
+        assert gitmem("config", "get", "gitmem.branch", cwd=second).out == "agent3\n"
+        assert gitmem("config", "get", "gitmem.branch", cwd=home).out == "main\n"
+
     def test_a_watcher_ends_cleanly_on_sigterm(self, home: Path) -> None:
         """A service manager stops it with exit 0, and what it knew is done."""
         process = subprocess.Popen(

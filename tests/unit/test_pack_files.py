@@ -121,8 +121,9 @@ def steps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_order_of_writing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both files are on the disk before they have names, the keep is there first, the ref comes last."""
+    """Keep and both files are on the disk before they have names, the keep is there first, the ref last."""
     assert steps(folder, monkeypatch) == [
+        "fsync part with 0 keep",
         "fsync part with 0 keep",
         "fsync part with 0 keep",
         "name .pack",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from stat import S_ISDIR
 
-from gitmem.branch_changes import PathChange
+from gitmem.branch_changes import PathChange, Settled
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.errors import NotFound, ProtectedPath
 from gitmem.json_view import JsonView
@@ -48,7 +48,12 @@ class _Edits:
 
 
 def commit_found(
-    branch: OperatorBranch, layout: Layout, paths: Sequence[str] = (), *, message: str | None = None
+    branch: OperatorBranch,
+    layout: Layout,
+    paths: Sequence[str] = (),
+    *,
+    message: str | None = None,
+    settled: Sequence[Settled] = (),
 ) -> CommitReply:
     """Settle pending writes, then commit what is edited, new or removed among managed files.
 
@@ -57,13 +62,14 @@ def commit_found(
         layout: the home's folders.
         paths: files or folders, relative to the home; none for all that is managed.
         message: the commit message; default one that names the paths.
+        settled: pending writes that were settled before, when the home was opened.
 
     Raises:
         ProtectedPath: a named path is not managed.
         NotFound: a named path is neither on disk nor on the branch.
     """
     named = [_checked(path) for path in paths]
-    settled = branch.settle()
+    settled = [*settled, *branch.settle()]
     before = [path for done in settled for path in done.write.paths]
     newest = next((done.committed for done in reversed(settled) if done.committed), None)
     snapshot = branch.look()

@@ -19,7 +19,7 @@ SWITCH: Final = "gitmem.sign"
 
 _TRUE: Final = ("true", "yes", "on", "1")
 #: How long the program may take, for one commit.
-_SECONDS: Final = 10.0
+_SECONDS: Final = 5.0
 _PROGRAMS: Final = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
 _CREATED: Final = b"\n[GNUPG:] SIG_CREATED "
 

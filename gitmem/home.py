@@ -231,7 +231,9 @@ class AgentHome:
         from gitmem.commit_found import commit_found
 
         self._parts.check_owner()
-        return commit_found(self._parts.branch, self.layout, paths, message=message)
+        return commit_found(
+            self._parts.branch, self.layout, paths, message=message, settled=self._parts.take_settled()
+        )
 
     # Reading
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from gitmem.adoption import adopt_spools
 from gitmem.authoring import Authoring
 from gitmem.backends.dulwich_repository import DulwichRepository
+from gitmem.branch_changes import Settled
+from gitmem.commit_signing import is_signing
 from gitmem.config import HomeConfig
 from gitmem.errors import GitmemError
 from gitmem.file_writes import FileWrites
@@ -58,6 +60,7 @@ class HomeParts:
         self.line = TurnLine(
             repository, layout, self.ledger, home_id=config.home_id, agent=self.agent, now=now
         )
+        self._settled: list[Settled] = []
         self.recorder = TurnRecorder(self.spool, self.line, now=now, on_files=self._commit_files)
 
     @property
@@ -169,6 +172,11 @@ class HomeParts:
         adopt_spools(self.layout, self.repository, now=self.now())
         return len(self.line.commit_spooled(wait=wait).committed) if self.spool.finished() else 0
 
+    def take_settled(self) -> list[Settled]:
+        """Return, once, the pending writes that were settled when the home was opened."""
+        settled, self._settled = self._settled, []
+        return settled
+
     def recover(self) -> None:
         """Do what the last process left undone; a home that cannot be written is still read."""
         for step in (self._prepare, self._settle_pending, self._commit_spooled):
@@ -180,8 +188,9 @@ class HomeParts:
             prepare_git(self.layout, self.repository)
 
     def _settle_pending(self) -> None:
-        if self.layout.pending.is_dir():
-            self.branch.settle()
+        # A signature may need a person at the keyboard, who only wanted to read; the next write asks for it.
+        if self.layout.pending.is_dir() and not is_signing(self.repository.config):
+            self._settled += self.branch.settle()
 
     def _commit_spooled(self) -> None:
         self.apply_spool(wait=0.0)

@@ -389,6 +389,32 @@ class TestCare:
         assert gitmem("config", "set", "home", "h0", cwd=home).code == 2
         assert gitmem("config", "get", "nope", cwd=home).code == 4
 
+    def test_a_commit_tells_what_had_waited(self, home: Path) -> None:
+        """OPEN-GIT-08: the operator is back on the branch, and is told which commit took the write."""
+        git("checkout", "-q", "--detach", cwd=home)
+        assert "detached" in gitmem("note", "append", "staging.md", "--content", "more", cwd=home).out
+        git("checkout", "-q", "main", cwd=home)
+        reply = gitmem("commit", "--json", cwd=home).json
+        assert reply["committed"] == head(home)
+        assert reply["settled"] == ["notes/staging.md"]
+        assert reply["reason"] is None
+        assert gitmem("commit", cwd=home).out == "Nothing to commit.\n"
+
+    def test_reading_asks_for_no_signature(self, home: Path, tmp_path: Path) -> None:
+        """OPEN-GIT-15: a signing program that hangs or asks is started by writes, not by a search."""
+        program = tmp_path / "gpg"
+        program.write_text(f"#!/bin/sh\necho run >> {tmp_path}/runs\nexit 2\n")
+        program.chmod(0o755)
+        git("config", "gpg.program", program, cwd=home)
+        gitmem("config", "set", "gitmem.sign", "true", cwd=home)
+        assert "signing failed" in gitmem("note", "append", "staging.md", "--content", "x", cwd=home).out
+        runs = (tmp_path / "runs").read_text()
+        gitmem("search", "staging", cwd=home)
+        assert gitmem("status", "--check", cwd=home).code == 11
+        assert (tmp_path / "runs").read_text() == runs
+        gitmem("config", "set", "gitmem.sign", "false", cwd=home)
+        assert gitmem("commit", "--json", cwd=home).json["committed"] == head(home)
+
     def test_a_linked_work_tree_has_a_branch_of_its_own(self, home: Path, tmp_path: Path) -> None:
         """OPEN-GIT-20: what is written there is committed there, and the first work tree's branch stays."""
         second = tmp_path / "second"

@@ -9,16 +9,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-def write_file(path: Path, content: bytes, *, durable: bool = True, mode: int | None = None) -> None:
+def write_file(
+    path: Path, content: bytes, *, durable: bool = True, mode: int | None = None, make_folder: bool = True
+) -> None:
     """Replace `path` by `content`: all of it or nothing, whatever happens in between.
 
     Args:
-        path: the file; its folder is made if missing.
+        path: the file.
         content: the whole new content.
         durable: fsync the file and its folder; without it a power cut (not a kill) may lose the change.
         mode: permission bits; default those of the file it replaces, else 0o666 less the umask.
+        make_folder: make its folder if missing; else that raises FileNotFoundError.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if make_folder:
+        path.parent.mkdir(parents=True, exist_ok=True)
     with _beside(path) as temporary:
         _write_new(temporary, content, _mode_of(path) if mode is None else mode, durable=durable)
         temporary.replace(path)

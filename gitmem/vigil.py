@@ -285,7 +285,7 @@ class Vigil:
         self._next_catalog = self._now() + 20 * (self._clock.cpu() - began)
         catalog = self._layout.catalog
         if not catalog.is_file() or catalog.read_bytes() != content:
-            write_file(catalog, content, durable=False)
+            write_file(catalog, content, durable=False, make_folder=False)
 
     def _finish(self) -> None:
         """Take along what came before the stop."""
@@ -324,7 +324,6 @@ class Vigil:
             return
         self._heartbeat_at = self._now() + self._pace.heartbeat
         self.state = self._written = replace(self.state, heartbeat=self._clock.wall())
-        # A home that is being removed must not come back by this file.
         if self._home.look() != "replaced":
             with suppress(OSError):  # a full disk; the next heartbeat tries again
                 write_state(self._layout, self.state)

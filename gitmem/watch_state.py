@@ -93,8 +93,12 @@ def parse_state(content: bytes) -> WatchState | None:
 
 
 def write_state(layout: Layout, state: WatchState) -> None:
-    """Replace the watch file; without a sync, for it is of no use after a crash."""
-    write_file(layout.watch_file, format_state(state), durable=False)
+    """Replace the watch file; without a sync, for it is of no use after a crash.
+
+    Raises:
+        FileNotFoundError: the home is gone; it must not come back by this file.
+    """
+    write_file(layout.watch_file, format_state(state), durable=False, make_folder=False)
 
 
 def watch_facts(layout: Layout, now: float) -> dict[str, Any]:

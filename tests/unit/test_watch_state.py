@@ -35,8 +35,18 @@ STATE = WatchState(
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
-    """The folders of an empty repository."""
-    return find_layout(make_repo(tmp_path / "home"))
+    """The folders of an empty repository, in which gitmem has been."""
+    layout = find_layout(make_repo(tmp_path / "home"))
+    layout.derived.mkdir()
+    return layout
+
+
+def test_a_removed_home_is_not_brought_back(layout: Layout) -> None:
+    """A watcher's last word makes no folder (OPEN-WATCH-05)."""
+    layout.derived.rmdir()
+    with pytest.raises(FileNotFoundError):
+        write_state(layout, STATE)
+    assert not layout.derived.exists()
 
 
 def test_a_state_survives_its_file() -> None:
@@ -72,7 +82,7 @@ def test_unknown_fields_are_passed_over() -> None:
 def test_a_home_without_a_watcher_is_not_running(layout: Layout) -> None:
     """Asking leaves nothing behind."""
     assert watch_facts(layout, NOW) == {"running": False, "reasons": ["not running"]}
-    assert not layout.derived.exists()
+    assert not list(layout.derived.iterdir())
 
 
 def test_a_dead_watchers_last_word_is_not_believed(layout: Layout) -> None:

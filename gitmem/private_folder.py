@@ -17,16 +17,16 @@ def standing_of(folder: Path) -> Standing:
     """Say what stands at `folder`.
 
     Returns:
-        `private`: a real folder of this user into which nobody else can write; `absent`: nothing; `open`: a
-        folder of this user into which others can write; `foreign`: a link, a file, or somebody else's.
+        `private`: a real folder of this user into which nobody else can write; `absent`: nothing; `open`:
+        this user's, but a folder into which others can write, a link or a file; `foreign`: somebody else's.
     """
     try:
         found = folder.lstat()
     except FileNotFoundError:
         return "absent"
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    if found.st_uid != os.geteuid():
         return "foreign"
-    return "open" if found.st_mode & 0o022 else "private"
+    return "private" if stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022 else "open"
 
 
 def make_private(folder: Path) -> None:
@@ -36,21 +36,28 @@ def make_private(folder: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder at once for everybody who looks for it, then its content; links are not followed."""
+    """Remove what stands at `folder` at once for everybody who looks for it; links are not followed."""
     aside = folder.with_name(f"{folder.name}.{secrets.token_hex(6)}.old")
     try:
         folder.rename(aside)
     except FileNotFoundError:
         return
-    shutil.rmtree(aside, ignore_errors=True)
+    _remove(aside)
 
 
 def remove_leftovers(folder: Path) -> None:
     """Finish the removals of this folder that a kill broke off."""
     for aside in folder.parent.glob(f"{folder.name}.*.old"):
         if standing_of(aside) in ("private", "open"):
-            with suppress(OSError):
-                shutil.rmtree(aside)
+            _remove(aside)
+
+
+def _remove(aside: Path) -> None:
+    with suppress(OSError):
+        if aside.is_dir() and not aside.is_symlink():
+            shutil.rmtree(aside)
+        else:
+            aside.unlink()
 
 
 def open_own(path: Path) -> int:

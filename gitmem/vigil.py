@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from gitmem.changes import Hints
 from gitmem.durable_file import write_file
 from gitmem.duty import NAMED_AFTER, Duty
-from gitmem.errors import ConflictError, GitmemError, HomeLocked
+from gitmem.errors import ConflictError, GitmemError, HomeError, HomeLocked
 from gitmem.home_place import HomePlace, fresh_index_lock
 from gitmem.layout import NOTES
 from gitmem.tree_sight import TreeSight
@@ -352,7 +352,7 @@ class Vigil:
 def _raise_reason(report: CatchUpReport) -> None:
     """Make a round that could do nothing a failure, so that it is left alone for a while."""
     if report.reasons and not report.indexed:
-        kind = HomeLocked if report.busy else GitmemError
+        kind = HomeLocked if report.busy else HomeError
         raise kind(report.reasons[0])
 
 

@@ -201,18 +201,26 @@ def test_a_folder_that_others_can_write_is_not_read_but_built_anew(folder: Path)
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_link_is_neither_read_nor_written(folder: Path, tmp_path: Path) -> None:
-    """A link leads wherever its maker wants."""
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_what_is_no_folder_is_not_read_but_built_anew(folder: Path, tmp_path: Path, kind: str) -> None:
+    """OPEN-SEARCH-06 and 07: a link leads wherever its maker wants; it goes, and what it leads to stays."""
     target = tmp_path / "elsewhere"
     folder.rename(target)
-    folder.symlink_to(target)
+    if kind == "link":
+        folder.symlink_to(target)
+    else:
+        folder.write_text("no folder")
     before = sorted(p.name for p in target.iterdir())
     index = WhooshIndex(folder)
     with pytest.raises(IndexRefused):
         index.snapshot()
-    with pytest.raises(IndexRefused), index.writing():
-        pass
+    with index.writing() as writer:
+        assert writer is not None
+        assert live_count(writer.snapshot().parts) == 0
+    assert folder.is_dir()
+    assert not folder.is_symlink()
     assert sorted(p.name for p in target.iterdir()) == before
+    assert not list(folder.parent.glob("*.old"))
 
 
 def test_a_linked_segment_is_not_opened(folder: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from fixtures import make_repo, write_files
 from gitmem.changes import Hints
 from gitmem.duty import Patience
-from gitmem.errors import HomeLocked, NotAHome
+from gitmem.errors import HomeError, HomeLocked, NotAHome
 from gitmem.layout import Layout, find_layout
 from gitmem.testing.scripted_changes import ScriptedChanges
 from gitmem.watch import Watcher, stop_on_signals, watch_until_signal
@@ -584,6 +584,12 @@ class TestOnce:
         assert (desk.changes.starts, desk.closed) == (0, 1)
         assert (state.phase, state.rounds, state.alive, desk.told) == ("stopped", 3, True, [])
         assert watch_facts(desk.layout, desk.wall())["reconciled"]
+
+    def test_an_index_that_cannot_be_written_is_no_bug(self, desk: Desk) -> None:
+        """OPEN-SEARCH-06: cron hears that the home wants a look (10), not that gitmem is broken (70)."""
+        desk.reports = [Report(0, pending=1, reasons=["the index folder is somebody else's"])] * 99
+        with pytest.raises(HomeError, match="somebody else's"):
+            desk.watcher.once()
 
     def test_it_waits_for_what_is_busy_and_then_says_so(self, desk: Desk) -> None:
         """Cron hears of it by exit code 11; what could be done was done."""

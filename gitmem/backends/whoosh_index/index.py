@@ -46,9 +46,9 @@ class WhooshIndex:
         if standing == "absent":
             return None
         if standing == "foreign":
-            raise IndexRefused("the index folder is a link or not this user's: remove it")
+            raise IndexRefused("the index folder is somebody else's: remove it")
         if standing == "open":
-            raise IndexRefused("others can write into the index folder: it is built anew")
+            raise IndexRefused("others may have filled the index folder: it is built anew")
         with self._guard, translated_damage():
             return self._read()
 
@@ -56,7 +56,7 @@ class WhooshIndex:
     def writing(self) -> Iterator[WhooshWriter | None]:
         """Become the writer; None where somebody else is."""
         if standing_of(self._folder) == "foreign":
-            raise IndexRefused("the index folder is a link or not this user's: remove it")
+            raise IndexRefused("the index folder is somebody else's: remove it")
         try:
             with file_lock(self._lock_file, wait=0):
                 remove_leftovers(self._folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Literal
 
@@ -116,10 +116,9 @@ class History:
         if query.path is None:
             streams.append(self._turns(query))
         merged = heapq.merge(*streams, key=lambda entry: entry.at, reverse=True)
-        kept = (entry for entry in merged if _matches(entry, query))
         page: list[Entry] = []
         more = False
-        for number, entry in enumerate(kept):
+        for number, entry in enumerate(merged):
             if number < query.skip:
                 continue
             if len(page) == query.limit:
@@ -138,23 +137,20 @@ class History:
                 yield _turn_entry(records, turn, self._agent)
 
     def _turns(self, query: LogQuery) -> Iterator[Entry]:
-        entries: Iterable[Entry] = self.turns()
-        if query.session is not None:
-            entries = (entry for entry in entries if entry.session == query.session)
-        if query.by == "turn":
-            yield from _in_order(entries)
-        elif query.by == "session":
-            yield from _grouped(entries, "session")
-        else:
-            yield from _grouped(entries, "day")
+        by = query.by or "day"
+        if query.kind == by:
+            query = replace(query, kind="turn")
+        entries = (entry for entry in self.turns() if _matches(entry, query))
+        yield from _in_order(entries) if by == "turn" else _grouped(entries, by)
 
     def _commits(self, query: LogQuery) -> Iterator[Entry]:
         for commit in self._walk():
             if query.since is not None and commit.commit_time < query.since - 86_400:
                 return  # a day of slack for clocks of other machines; the exact bound is checked later
             paths = self._paths(commit, query.path)
-            if query.path is None or paths:
-                yield self._commit_entry(commit, paths)
+            entry = self._commit_entry(commit, paths)
+            if (query.path is None or paths) and _matches(entry, query):
+                yield entry
 
     def _walk(self) -> Iterator[Commit]:
         """Yield the commits that HEAD reaches, newest first."""

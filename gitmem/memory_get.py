@@ -213,8 +213,11 @@ class MemoryReader:
     def _record(self, ref: SourceRef) -> Whole | None:
         """Return a message, brief, decision or the like: its text, else its body as JSON."""
         record = self._find(ref.kind, ref.id)
-        if record is None or record.body.get("brief_kind") == "ack":
+        if record is None:
             return None
+        if record.body.get("brief_kind") == "ack":
+            # Its ref stands in receipts; but what it says is no outcome, and nobody shall take it for one.
+            raise Unavailable(f"{ref} is only an acknowledgement", source_ref=str(ref), reason="ack")
         body = dict(self._ledger.full_body(record))
         text = body.pop("text", None)
         if not isinstance(text, str):

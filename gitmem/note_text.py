@@ -26,6 +26,8 @@ _HASH_WORDS: Final = re.compile(r"#\S+(?:\s+#\S+)+\s*")
 _RULE: Final = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
 
+#: A line that begins so is code, unless it goes on with a paragraph.
+_INDENTS: Final = ("    ", "\t")
 #: A line that begins with one of these is a list, a quotation or a table, and no heading.
 _BLOCK_MARKS: Final = "-*+>|"
 
@@ -170,23 +172,28 @@ def _marked(text: str) -> Iterator[_Line]:
 
 
 def _marked_lines(lines: Sequence[str]) -> Iterator[_Line]:
-    """Yield each line outside fenced code and comments with what it is; numbers count from 0."""
+    """Yield each line outside code and comments with what it is; numbers count from 0."""
     fence: str | None = None
-    in_comment = False
+    in_comment = in_text = False
     for number, line in enumerate(lines):
         if fence is not None:
             fence = None if _closes(line, fence) else fence
             continue
         if in_comment or line.lstrip().startswith("<!--"):
-            in_comment = "-->" not in line
+            in_comment, in_text = "-->" not in line, False
             yield _Line(number, "other", "")
             continue
         opening = _FENCE.match(line)
         if opening and not (opening[1][0] == "`" and "`" in line[opening.end() :]):
-            fence = opening[1]
+            fence, in_text = opening[1], False
             yield _Line(number, "other", "")
             continue
-        yield _marked_line(number, line, lines)
+        if not in_text and line.startswith(_INDENTS) and line.strip():
+            yield _Line(number, "other", "")
+            continue
+        marked = _marked_line(number, line, lines)
+        in_text = marked.kind == "text"
+        yield marked
 
 
 def _closes(line: str, fence: str) -> bool:
@@ -213,12 +220,7 @@ def _is_underline(number: int, lines: Sequence[str]) -> bool:
     if number == 0 or not _UNDERLINE.fullmatch(lines[number]):
         return False
     above = lines[number - 1]
-    if (
-        not above.strip()
-        or above.startswith(("    ", "\t"))
-        or _HEADING.fullmatch(above)
-        or _FENCE.match(above)
-    ):
+    if not above.strip() or above.startswith(_INDENTS) or _HEADING.fullmatch(above) or _FENCE.match(above):
         return False
     if _RULE.fullmatch(above) or _UNDERLINE.fullmatch(above) or above.lstrip()[0] in _BLOCK_MARKS:
         return False

@@ -107,6 +107,20 @@ def test_path_and_time(desk: Desk) -> None:
     assert len(log(LogQuery(by="turn", until=START + 50_000, kind="turn")).commits) == 1
 
 
+def test_a_summary_sums_up_what_was_asked_for(desk: Desk) -> None:
+    """`--kind turn`, `--session` and times choose turns; days and sessions are made of those."""
+    log = history(desk).log
+    assert [e.title for e in log(LogQuery(kind="turn")).commits] == [
+        "2 turns in 2 sessions",
+        "1 turn in 1 session",
+    ]
+    assert [e.title for e in log(LogQuery(kind="day", session="s1")).commits] == ["1 turn in 1 session"] * 2
+    assert [e.title for e in log(LogQuery(by="session", kind="turn", until=START + 50_000)).commits] == [
+        "1 turn: Which port does staging use?"
+    ]
+    assert log(LogQuery(by="turn", kind="day")).commits == []
+
+
 def test_author(desk: Desk) -> None:
     """The author is agent, operator, or part of a name."""
     log = history(desk).log

@@ -154,10 +154,10 @@ def test_a_ref_of_another_kind_is_unknown(home: SearchHome) -> None:
 
 
 def test_acknowledgements_are_not_shown(home: SearchHome) -> None:
-    """An ack is no outcome; a result is read."""
+    """R11: an ack is no outcome, but its ref, which a receipt printed, is answered by `unavailable`."""
     ack = home.bent.append({"kind": "brief", "brief_kind": "ack", "text": "on it"})
     result = home.bent.append({"kind": "brief", "brief_kind": "result", "text": "done"})
-    with pytest.raises(UnknownSource):
+    with pytest.raises(Unavailable):
         home.reader.get(f"brief:{ack.id}")
     assert content(home, f"brief:{result.id}") == "done"
 

@@ -59,6 +59,7 @@ def test_a_name_without_words_is_a_note(path, title):
         ("# T\nOne\n# U\ntwo\n", "One"),
         ("# T\n\n```\ncode\n```\n\nOne\n", "One"),
         ("# T\n\n---\n\nOne\n---\n", None),
+        ("# T\n\n    code\n\n\tmore\n\nOne\n    goes on\n", "One goes on"),
         ("# T\n\n<!-- note\nto self -->\nOne\n", "One"),
         ("# T\n", None),
         ("", None),

@@ -51,6 +51,7 @@ class RefFiles:
         self._layout = layout
         self._setting = setting
         self._unsettled: set[Path] = set()
+        self._unsynced: set[Path] = set()
         self._common = str(layout.common_dir)
         self._private = layout.common_dir / "gitmem"
         self._mark = lock_mark(layout.common_dir)
@@ -108,7 +109,7 @@ class RefFiles:
         with self._packed_map() as content:
             return sorted(found | {*packed_folders(content, encode_path(prefix))})
 
-    def move(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
+    def move(self, name: str, *, old: str, new: str, message: str, who: str, durable: bool = True) -> None:
         """Compare-and-swap a ref; see `RefStore.move_ref`."""
         if not is_ref_name(name):
             raise UsageError(f"not a ref name: {name!r}", ref=name)
@@ -122,12 +123,20 @@ class RefFiles:
                 if not path.exists():
                     self._share_folders(path)
                 self._log(name, old=old, new=new, message=message, who=who)
-                self._replace(path, new)
+                self._replace(path, new, durable=durable)
                 self._remember(path, fresh=old == ABSENT)
+                self._unsynced |= set() if durable else {path}
 
     def settle(self) -> None:
-        """Make all renames so far durable, those that other processes made on the turn lines too."""
-        folders = self._unsettled | {self._layout.common_dir / TURN_LINES}
+        """Make all moves so far durable, those that other processes made on the turn lines too."""
+        lines = self._layout.common_dir / TURN_LINES
+        with suppress(FileNotFoundError, NotADirectoryError):
+            self._unsynced |= {path for path in lines.iterdir() if "." not in path.name and path.is_file()}
+        for path in self._unsynced:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                _sync_file(path)
+        self._unsynced.clear()
+        folders = self._unsettled | {lines}
         for folder in folders:
             with suppress(FileNotFoundError, NotADirectoryError):
                 sync_folder(folder)
@@ -236,19 +245,21 @@ class RefFiles:
         finally:
             os.close(descriptor)
 
-    def _replace(self, path: Path, value: str) -> None:
+    def _replace(self, path: Path, value: str, *, durable: bool) -> None:
         # Not among the refs: what a kill leaves there is a fault to `git fsck`.
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
-        self._write_beside(path, value.encode("ascii") + b"\n", self._private / f"ref-{name}.new")
+        beside = self._private / f"ref-{name}.new"
+        self._write_beside(path, value.encode("ascii") + b"\n", beside, durable=durable)
 
-    def _write_beside(self, path: Path, content: bytes, beside: Path) -> None:
+    def _write_beside(self, path: Path, content: bytes, beside: Path, *, durable: bool = True) -> None:
         # A fixed name is safe under the lock, and a killed process leaves at most one such file behind.
         descriptor = _open_beside(beside)
         try:
             try:
                 _write_all(descriptor, content)
                 grant(descriptor, self._setting("core.sharedRepository"))
-                os.fsync(descriptor)
+                if durable:
+                    os.fsync(descriptor)
             finally:
                 os.close(descriptor)
             try:
@@ -304,6 +315,14 @@ def _read_link(path: str) -> bytes | None:
         return os.read(descriptor, 4096)
     except IsADirectoryError:
         return None
+    finally:
+        os.close(descriptor)
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -118,8 +118,10 @@ class RefStore(Protocol):
         """
         ...
 
-    def move_ref(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
-        """Compare-and-swap one ref that HEAD does not name, durably, with its reflog line.
+    def move_ref(
+        self, name: str, *, old: str, new: str, message: str, who: str, durable: bool = True
+    ) -> None:
+        """Compare-and-swap one ref that HEAD does not name, with its reflog line.
 
         Args:
             name: full name, for example `refs/heads/gitmem/turns/w0123abcd`.
@@ -127,6 +129,8 @@ class RefStore(Protocol):
             new: the new value, `ABSENT` to delete.
             message: reflog text.
             who: `Name <mail>` for the reflog.
+            durable: make the new value durable before it gets its name. Without it a power cut before
+                `settle_refs` may leave the ref damaged; for refs that their owner can put right.
 
         Raises:
             HeadMoved: it has another value.
@@ -135,7 +139,10 @@ class RefStore(Protocol):
         ...
 
     def settle_refs(self) -> None:
-        """Make the last ref renames durable: fsync the folders of refs moved since the last call."""
+        """Make the last ref moves durable: fsync refs, and their folders, moved since the last call.
+
+        Those on the turn lines are made durable whoever moved them.
+        """
         ...
 
 

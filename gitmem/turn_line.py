@@ -305,8 +305,14 @@ class TurnLine:
             with self._repository.write_pack(draft.objects):
                 self._packs += 1
                 self._step("packed")
+                # Until the ref is settled the spool holds the turn, and a damaged ref is put right from it.
                 self._repository.move_ref(
-                    ref, old=old or ABSENT, new=position.tip, message="turn", who=self._agent
+                    ref,
+                    old=old or ABSENT,
+                    new=position.tip,
+                    message="turn",
+                    who=self._agent,
+                    durable=False,
                 )
                 self._step("moved")
         except OSError as error:  # of a lock or a keep that could not be removed, perhaps

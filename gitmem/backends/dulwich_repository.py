@@ -118,9 +118,11 @@ class DulwichRepository:
         """Return names and values of the refs below `prefix`."""
         return self._refs.below(prefix)
 
-    def move_ref(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
-        """Compare-and-swap one ref, durably, with its reflog line."""
-        self._refs.move(name, old=old, new=new, message=message, who=who)
+    def move_ref(
+        self, name: str, *, old: str, new: str, message: str, who: str, durable: bool = True
+    ) -> None:
+        """Compare-and-swap one ref, with its reflog line."""
+        self._refs.move(name, old=old, new=new, message=message, who=who, durable=durable)
 
     def settle_refs(self) -> None:
         """Make the last ref renames durable."""

@@ -103,7 +103,16 @@ class MemoryRepository:
         below = re.compile(f"{re.escape(head)}[^/]+{re.escape(tail)}" if star else re.escape(head))
         return {name: value for name, value in sorted(self.refs.items()) if below.match(name)}
 
-    def move_ref(self, name: str, *, old: str, new: str, message: str, who: str) -> None:
+    def move_ref(
+        self,
+        name: str,
+        *,
+        old: str,
+        new: str,
+        message: str,
+        who: str,
+        durable: bool = True,  # noqa: ARG002 - what is in memory is gone or there
+    ) -> None:
         """Compare-and-swap one ref."""
         if not is_ref_name(name):
             raise UsageError(f"not a ref name: {name!r}", ref=name)

@@ -351,6 +351,36 @@ def test_settling_covers_new_folders_and_what_others_moved(
     assert synced_folders(refs, monkeypatch) == [turns]
 
 
+def test_a_move_that_may_be_lost_is_made_durable_by_settling(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sync for many moves, and for those of other processes; without settling there is none."""
+    synced: list[int] = []
+    real = os.fsync
+
+    def note(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        real(descriptor)
+
+    def inode(name: str) -> int:
+        return (repo / ".git" / name).stat().st_ino
+
+    refs = refs_of(repo)
+    line = "refs/heads/gitmem/turns/w0123abcd"
+    begin, first, second = head(repo), commit_all(repo), commit_all(repo)
+    refs.move(line, old=ABSENT, new=begin, message="", who=WHO)
+    monkeypatch.setattr(os, "fsync", note)
+    refs.move(line, old=begin, new=first, message="", who=WHO, durable=False)
+    refs.move(line, old=first, new=second, message="", who=WHO, durable=False)
+    assert synced == []
+    refs_of(repo).settle()
+    assert synced == [inode(line), inode("refs/heads/gitmem/turns")]
+    refs.move("refs/heads/x", old=ABSENT, new=second, message="", who=WHO, durable=False)
+    refs.settle()
+    assert {inode("refs/heads/x"), inode("refs/heads")} <= set(synced)
+    assert refs.read(line) == second
+
+
 def test_settling_before_the_first_turn_is_no_fault(repo: Path) -> None:
     """There is nothing to make durable yet."""
     refs_of(repo).settle()

@@ -71,18 +71,24 @@ def operation_in_progress(layout: Layout) -> str | None:
     return None
 
 
-def held_lock(layout: Layout, head: Head) -> str | None:
-    """Return which of the locks that a commit needs is held, and for how long; None if none is."""
+def find_lock(layout: Layout, head: Head) -> Path | None:
+    """Return the first of the locks that a commit needs and somebody holds, or left behind."""
     locks = [layout.git_dir / "index.lock", layout.git_dir / "HEAD.lock"]
     if head.branch is not None:
         locks.append(layout.common_dir / f"{head.branch}.lock")
-    for lock in locks:
-        try:
-            age = time.time() - lock.lstat().st_mtime
-        except OSError:
-            continue
-        return f"{lock.name} is held (for {max(age, 0.0):.0f} s)"
-    return None
+    return next((lock for lock in locks if os.path.lexists(lock)), None)
+
+
+def held_lock(layout: Layout, head: Head) -> str | None:
+    """Return which of the locks that a commit needs is held, and for how long; None if none is."""
+    lock = find_lock(layout, head)
+    if lock is None:
+        return None
+    try:
+        age = time.time() - lock.lstat().st_mtime
+    except OSError:
+        return None  # let go meanwhile
+    return f"{lock.name} is held (for {max(age, 0.0):.0f} s)"
 
 
 def commit_hooks(layout: Layout, repository: Repository) -> list[str]:

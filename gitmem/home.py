@@ -281,7 +281,7 @@ class AgentHome:
                 config=parts.config,
                 repository=parts.repository,
                 branch=parts.branch,
-                turns=turn_facts(parts.repository, parts.ledger, own, parts.layout.spool),
+                turns=turn_facts(parts.repository, parts.ledger, own, parts.layout.spool, parts.now()),
                 index=to_json(parts.search.index_status()),
                 notes=self.notes(),
                 pinned=parts.repository.config(parts.layout.branch_setting),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gitmem.errors import GitmemError
 from gitmem.layout import CONFLICTS, Layout
-from gitmem.ledger import Ledger
+from gitmem.ledger import Ledger, Segment
+from gitmem.ledger_format import is_ahead
 from gitmem.repository import Repository
 
 #: Exit codes of `status --check`, the worst last.
@@ -55,11 +58,14 @@ class Status:
         return max((finding.exit_code for finding in self.findings), default=0)
 
 
-def turn_facts(repository: Repository, ledger: Ledger, own_ref: str | None, spool: Path) -> dict[str, Any]:
-    """Return where the turn lines stand and what waits in the spool."""
+def turn_facts(
+    repository: Repository, ledger: Ledger, own_ref: str | None, spool: Path, now: float
+) -> dict[str, Any]:
+    """Return where the turn lines stand, what waits in the spool, and what is wrong with them."""
     names = [path.name for path in spool.iterdir()] if spool.is_dir() else []
     waiting = [name for name in names if name.endswith(".turn")]
     tips = ledger.tips()
+    ahead = _clocks_ahead(ledger, now)  # reads segments: what cannot be read is known behind it
     return {
         "branch": own_ref.removeprefix("refs/heads/") if own_ref else "",
         "tip": repository.read_ref(own_ref) if own_ref else None,
@@ -68,6 +74,8 @@ def turn_facts(repository: Repository, ledger: Ledger, own_ref: str | None, spoo
         "open": len([name for name in names if name.endswith((".open", ".held"))]),
         "oldest_spooled_seconds": _oldest(spool, waiting),
         "ignored_lines": [{"id": ref, "home": home} for ref, home in ledger.lines.foreign().items()],
+        "clocks_ahead": ahead,
+        "damaged": [{"id": name, "reason": reason} for name, reason in ledger.damaged().items()],
     }
 
 
@@ -85,6 +93,21 @@ def conflict_copies(layout: Layout) -> list[dict[str, Any]]:
                     {"id": relative, "path": relative.split("/", 1)[1].rpartition("/")[0], "copy": relative}
                 )
     return found
+
+
+def _clocks_ahead(ledger: Ledger, now: float) -> list[dict[str, Any]]:
+    """Return the writers whose last lines are dated later than any clock should say now."""
+    newest: dict[str, Segment] = {}
+    for segment in ledger.segments().values():
+        if segment.number > (newest[segment.writer].number if segment.writer in newest else 0):
+            newest[segment.writer] = segment
+    rows = []
+    for writer, segment in sorted(newest.items()):
+        with suppress(GitmemError):
+            clock = max((line.clock for line in ledger.segment_lines(segment)), default="")
+            if clock and is_ahead(clock, int(now * 1000)):
+                rows.append({"id": writer, "ahead_seconds": round(int(clock[:12], 16) / 1000 - now)})
+    return rows
 
 
 def _oldest(spool: Path, names: Sequence[str]) -> float | None:

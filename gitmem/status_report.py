@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final
 
 from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, STORES, NoteList, read_prose, read_store
-from gitmem.git_state import commit_hooks
+from gitmem.git_state import commit_hooks, find_lock
 from gitmem.layout import LEDGER, Layout
 from gitmem.operator_branch import OperatorBranch
 from gitmem.repository import Repository, read_path
@@ -67,10 +70,14 @@ def collect_status(parts: StatusParts) -> Status:
         "notes": parts.notes.total,
     }
     findings = [
-        *_git_findings(git),
+        *_git_findings(git, find_lock(layout, head)),
         *_ledger_findings(parts.repository, head.commit),
         *_turn_findings(parts.turns),
         *_pending_findings(pending),
+        *(
+            Finding("pending", CORRUPT, f"{name}: a waiting write that cannot be read", path=name)
+            for name in parts.branch.damaged()
+        ),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
         *_index_findings(parts.index, {problem.path for problem in parts.notes.problems}),
@@ -131,11 +138,14 @@ def _pending(write: Any, now: float) -> dict[str, Any]:
     }
 
 
-def _git_findings(git: Mapping[str, Any]) -> Iterator[Finding]:
+def _git_findings(git: Mapping[str, Any], lock: Path | None) -> Iterator[Finding]:
     if git["obstacle"]:
-        away = git["branch"] is not None and git["branch"] != git["pinned"]
-        hint = f"To keep the home on this branch: gitmem config set gitmem.branch {git['branch']}"
-        yield Finding("git", 0, f"commits to your branch wait: {git['obstacle']}", hint if away else None)
+        hint = None
+        if git["branch"] is not None and git["branch"] != git["pinned"]:
+            hint = f"To keep the home on this branch: gitmem config set gitmem.branch {git['branch']}"
+        elif lock is not None:
+            hint = f"If no Git command is at work here any more: rm {shlex.quote(str(lock))}"
+        yield Finding("git", 0, f"commits to your branch wait: {git['obstacle']}", hint)
     if git["hooks_not_run"]:
         names = ", ".join(git["hooks_not_run"])
         yield Finding("hooks", 0, f"the agent's commits do not run these hooks: {names}")
@@ -159,10 +169,16 @@ def _turn_findings(turns: Mapping[str, Any]) -> Iterator[Finding]:
         )
     for line in turns["ignored_lines"]:
         yield Finding("line", 0, f"{line['id']} belongs to another home ({line['home']}) and is ignored")
-    for warning in turns.get("warnings", ()):
-        yield Finding("turns", 0, warning)
-    for bad in turns.get("bad_lines", ()):
-        yield Finding("ledger", CORRUPT, bad)
+    for row in turns["clocks_ahead"]:
+        far = timedelta(seconds=row["ahead_seconds"])
+        yield Finding(
+            "clock",
+            0,
+            f"records of {row['id']} are dated {far} ahead of this machine's clock",
+            hint="A clock is or was wrong; the order of records holds all the same.",
+        )
+    for row in turns["damaged"][:_LISTED]:
+        yield Finding("ledger", CORRUPT, f"{row['id'][:12]} cannot be read: {row['reason']}")
 
 
 def _pending_findings(pending: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -1,0 +1,74 @@
+"""What `status` says of turns and waiting writes that are not as they should be."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from fixtures import git, make_repo, write_files
+from gitmem.home import AgentHome
+from gitmem.status import CORRUPT
+from turns import put_on_line
+
+DAY = 86_400
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A home with a turn."""
+    root = make_repo(tmp_path / "home")
+    with AgentHome.init(root, agent="aria") as home:
+        home.record([{"kind": "message", "role": "user", "text": "hello"}])
+    return root
+
+
+def findings(root: Path, kind: str) -> list[tuple[int, str]]:
+    """Return exit code and message of the findings of one kind."""
+    with AgentHome.open(root) as home:
+        return [(one.exit_code, one.message) for one in home.status().findings if one.id == kind]
+
+
+def test_records_of_the_future_are_told(root: Path) -> None:
+    """OPEN-LEDGER-09: a clock that ran ahead is named with its writer; state and order hold."""
+    assert findings(root, "clock") == []
+    with AgentHome.open(root, now=lambda: time.time() + 2 * DAY) as home:
+        home.record([{"kind": "task", "task_id": "t", "status": "running"}])
+    with AgentHome.open(root) as home:
+        assert home.record([{"kind": "task", "task_id": "t", "status": "completed"}]).committed
+        assert home.get("task:t").metadata["status"] == "completed"
+        (writer,) = [branch["id"].rpartition("/")[2] for branch in home.status().turns["lines"]]
+    ((code, message),) = findings(root, "clock")
+    assert code == 0
+    assert re.fullmatch(rf"records of {writer} are dated (1 day, 23:|2 days, 0:).* ahead of .*", message)
+
+
+def test_a_damaged_line_is_told(root: Path) -> None:
+    """A part of the ledger that cannot be read is damage (20), not silence."""
+    ref = "refs/remotes/origin/gitmem/turns/w0000000a"
+    path = "ledger/2026-11/30/w0000000a-0001.jsonl"
+    with AgentHome.open(root) as home:
+        put_on_line(root, ref, {path: b"{}\n"}, home_id=home.config.home_id)
+    blob = git("rev-parse", f"{ref}:{path}", cwd=root)
+    (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    ((code, message),) = findings(root, "ledger")
+    assert code == CORRUPT
+    assert message.startswith(f"{blob[:12]} cannot be read: ")
+
+
+def test_a_damaged_waiting_write_is_told(root: Path) -> None:
+    """What was acknowledged and cannot be settled any more must not look like nothing."""
+    write_files(root, {".git/gitmem/main/pending/00000001-abc.json": "{"})
+    assert findings(root, "pending") == [(CORRUPT, "00000001-abc.json: a waiting write that cannot be read")]
+
+
+def test_a_lock_that_stays_is_told_with_the_way_out(root: Path) -> None:
+    """OPEN-GIT-17: its age, and how to clear it; gitmem itself never does."""
+    write_files(root, {".git/index.lock": ""})
+    with AgentHome.open(root) as home:
+        (finding,) = [one for one in home.status().findings if one.id == "git"]
+    assert finding.message.startswith("commits to your branch wait: index.lock is held (for ")
+    assert finding.hint is not None
+    assert finding.hint.endswith(f"rm {root.resolve()}/.git/index.lock")

@@ -38,7 +38,7 @@ class LinkedFile:
         self._stamp: tuple[int, int] | None = None
         self._made = 0.0
 
-    def make(self, target: Path) -> None:
+    def make(self, target: str | Path) -> None:
         """Make a file that must not exist yet.
 
         Raises:

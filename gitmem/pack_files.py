@@ -91,25 +91,26 @@ def write_pack_files(
         pack, trailer, index = _write_pack_part(folder, entries, count, made, access)
         index_part = _new_part(folder, made)
         _write_part(index_part, [index], access)
-        stem = folder / f"pack-{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
+        name = f"pack-{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
+        stem = f"{folder}/{name}"
         if keep is not None:
-            keep.make(_add(made, stem.with_suffix(".keep")))
-        pack.rename(_add(made, stem.with_suffix(".pack")))
-        index_part.rename(_add(made, stem.with_suffix(".idx")))
+            keep.make(_add(made, f"{stem}.keep"))
+        os.rename(pack, _add(made, f"{stem}.pack"))  # noqa: PTH104 - on the way of every turn
+        os.rename(index_part, _add(made, f"{stem}.idx"))  # noqa: PTH104
         sync_folder(folder)
-    return stem
+    return folder / name
 
 
 @contextmanager
-def _undone_on_failure() -> Iterator[list[Path]]:
+def _undone_on_failure() -> Iterator[list[str]]:
     """Remove the files that were noted, newest first, if the context fails."""
-    made: list[Path] = []
+    made: list[str] = []
     try:
         yield made
     except BaseException:
         for path in reversed(made):
             with suppress(OSError):
-                path.unlink(missing_ok=True)
+                os.unlink(path)  # noqa: PTH108
         raise
 
 
@@ -255,8 +256,8 @@ def _machine() -> str:
 
 
 def _write_pack_part(
-    folder: Path, entries: Iterable[PackEntry], count: int, made: list[Path], access: _Access
-) -> tuple[Path, bytes, bytes]:
+    folder: Path, entries: Iterable[PackEntry], count: int, made: list[str], access: _Access
+) -> tuple[str, bytes, bytes]:
     assembler = PackAssembler(count)
     closing: list[bytes] = []
 
@@ -272,7 +273,7 @@ def _write_pack_part(
     return part, closing[0], closing[1]
 
 
-def _write_part(path: Path, pieces: Iterable[bytes], access: _Access) -> None:
+def _write_part(path: str, pieces: Iterable[bytes], access: _Access) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         waiting = bytearray()
@@ -290,11 +291,11 @@ def _write_part(path: Path, pieces: Iterable[bytes], access: _Access) -> None:
         os.close(descriptor)
 
 
-def _new_part(folder: Path, made: list[Path]) -> Path:
+def _new_part(folder: Path, made: list[str]) -> str:
     # Not `tmp_…`, which `git prune` deletes at any age, nor `.pack` or `.idx`, which Git would read.
-    return _add(made, folder / f"gitmem-{os.getpid()}-{secrets.token_hex(6)}.part")
+    return _add(made, f"{folder}/gitmem-{os.getpid()}-{secrets.token_hex(6)}.part")
 
 
-def _add(made: list[Path], path: Path) -> Path:
+def _add(made: list[str], path: str) -> str:
     made.append(path)
     return path

@@ -82,6 +82,8 @@ class TurnLine:
     ) -> None:
         self._repository = repository
         self._layout = layout
+        self._home_lock = layout.home_lock
+        self._writer_file = layout.writer_file
         self._ledger = ledger
         self._agent = agent
         self._now = now
@@ -99,7 +101,7 @@ class TurnLine:
 
     def writer(self) -> WriterState | None:
         """Return what is remembered of the own line; None for a work tree that never wrote."""
-        return self._state or read_writer(self._layout.writer_file)
+        return self._state or read_writer(self._writer_file)
 
     def commit_spooled(self, *, wait: float, told: SpooledTurn | None = None) -> SpoolRun:
         """Seal and commit every finished turn of the spool, in order.
@@ -129,7 +131,7 @@ class TurnLine:
 
     def find(self, turn_id: str, *, within: int = 2000) -> CommittedTurn | None:
         """Return a turn that another process committed, searching the newest commits of the own line."""
-        state = read_writer(self._layout.writer_file)
+        state = read_writer(self._writer_file)
         tip = self._repository.read_ref(state.ref) if state else None
         if tip is None:
             return None
@@ -143,7 +145,7 @@ class TurnLine:
 
     @contextmanager
     def _locked(self, wait: float) -> Iterator[None]:
-        with self._mutex, file_lock(self._layout.home_lock, wait=wait):
+        with self._mutex, file_lock(self._home_lock, wait=wait):
             try:
                 yield
             except BaseException:
@@ -200,10 +202,10 @@ class TurnLine:
             if refs.get(self._state.ref) == self._position.tip:
                 return self._position, False
             self._let_go()
-        state = read_writer(self._layout.writer_file)
+        state = read_writer(self._writer_file)
         if state is None:
             state = mint_writer()
-            write_writer(self._layout.writer_file, state)
+            write_writer(self._writer_file, state)
         self._state = state
         self._remove_stale_lock()
         self._position = self._read_position(own_tip(self._repository, self._layout, state, self._agent))
@@ -214,7 +216,7 @@ class TurnLine:
         self._warnings += found.warnings
         if found.is_lost:  # under the old id the chain would begin twice
             self._state = mint_writer()
-            write_writer(self._layout.writer_file, self._state)
+            write_writer(self._writer_file, self._state)
         state = self._state
         known = state if found.tip == state.last else WriterState(state.writer)
         try:
@@ -339,9 +341,9 @@ class TurnLine:
             merged=dict(position.merged),
         )
         if replace(self._state, last=before.last) == before:
-            write_last(self._layout.writer_file, self._state)
+            write_last(self._writer_file, self._state)
         else:
-            write_writer(self._layout.writer_file, self._state)
+            write_writer(self._writer_file, self._state)
 
     def _mark_sealed(self, path: Path) -> None:
         self._spool.mark_sealed(path)
@@ -355,12 +357,12 @@ class TurnLine:
         assert self._state is not None
         self._repository.settle_refs()
         self._step("settled")
-        write_last(self._layout.writer_file, self._state, durable=True)
+        write_last(self._writer_file, self._state, durable=True)
         self._spool.clear_sealed(spares=CHECKPOINT_EVERY)
         self._step("cleared")
         self._unsettled = 0
         self._state = replace(self._state, checkpoint=position.tip)
-        write_writer(self._layout.writer_file, self._state)
+        write_writer(self._writer_file, self._state)
 
     def _merge_packs(self) -> None:
         """Keep the number of packs small; without the home's lock, so that nobody's turn waits for it."""

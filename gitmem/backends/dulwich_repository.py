@@ -64,6 +64,7 @@ class DulwichRepository:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
+        self._pack_folder = layout.common_dir / "objects" / "pack"
         self._settings = _Settings(layout, self.head)
         self._refs = RefFiles(layout, self._settings.get)
         self._recent = RecentObjects()
@@ -179,10 +180,6 @@ class DulwichRepository:
         with self._lock:
             self._release()
             self._store = None
-
-    @property
-    def _pack_folder(self) -> Path:
-        return self._layout.common_dir / "objects" / "pack"
 
     def _opened(self) -> DiskObjectStore:
         if self._store is None:

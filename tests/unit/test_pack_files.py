@@ -91,7 +91,7 @@ def steps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Write a kept pack and return the durable steps in their order."""
     done: list[str] = []
     descriptors: dict[int, str] = {}
-    real_open, real_fsync, real_rename = os.open, os.fsync, Path.rename
+    real_open, real_fsync, real_rename = os.open, os.fsync, os.rename
 
     def opened(path: Path, *args: int, **more: int) -> int:
         descriptor = real_open(path, *args, **more)
@@ -105,16 +105,16 @@ def steps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         )
         real_fsync(descriptor)
 
-    def renamed(self: Path, target: Path) -> Path:
-        assert not self.name.startswith("tmp_")
-        assert self.suffix not in (".pack", ".idx")
-        done.append(f"name {target.suffix}")
-        return real_rename(self, target)
+    def renamed(source: str, target: str) -> None:
+        assert not Path(source).name.startswith("tmp_")
+        assert Path(source).suffix not in (".pack", ".idx")
+        done.append(f"name {Path(target).suffix}")
+        real_rename(source, target)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", opened)
         patch.setattr(os, "fsync", synced)
-        patch.setattr(Path, "rename", renamed)
+        patch.setattr(os, "rename", renamed)
         with kept_pack(folder, ENTRIES, keep=keep_of(folder)):
             done.append("ref")
     return done
@@ -153,7 +153,7 @@ def test_a_full_disk_leaves_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", limited(os.fsync))
-        patch.setattr(Path, "rename", limited(Path.rename))
+        patch.setattr(os, "rename", limited(os.rename))
         with pytest.raises(OSError, match="full"):
             write_pack_files(folder, ENTRIES, len(ENTRIES), keep=keep_of(folder) if keep else None)
     assert names(folder) == []

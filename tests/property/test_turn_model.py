@@ -18,6 +18,8 @@ from gitmem.turn import Turn
 from turns import Desk, check_chains, lines_of, put_on_line
 
 STEPS = ("sealed", "packed", "moved", "copied", "remembered", "marked", "settled", "cleared")
+#: How many walks the long model takes.
+LONG = int(os.environ.get("TURN_MODEL_WALKS", "50"))
 #: Two processes in the main work tree, one in a linked one.
 DESKS = st.integers(0, 2)
 
@@ -276,6 +278,6 @@ class LongTurnModel(TurnModel):
 
 
 TurnModel.TestCase.settings = settings(max_examples=12, stateful_step_count=20, **COMMON)
-LongTurnModel.TestCase.settings = settings(max_examples=250, stateful_step_count=30, **COMMON)
+LongTurnModel.TestCase.settings = settings(max_examples=LONG, stateful_step_count=30, **COMMON)
 TestTurnModel = TurnModel.TestCase
 TestLongTurnModel = pytest.mark.slow(pytest.mark.timeout(900)(LongTurnModel.TestCase))

@@ -20,7 +20,7 @@ from turns import Desk, check_chains, make_desk
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 #: Seconds that git's housekeeping and the operator go on.
-SECONDS = float(os.environ.get("GITMEM_TEST_SECONDS", "15"))
+SECONDS = float(os.environ.get("OPERATOR_SECONDS", "15"))
 
 
 class Worker:

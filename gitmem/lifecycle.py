@@ -46,6 +46,11 @@ class Lifecycle:
                 key: find_heads(map(self._snapshot, lines.values())) for key, lines in self._lines.items()
             }
 
+    def catch_up(self) -> None:
+        """Read what is not known yet; the first time that is the whole ledger."""
+        with self._mutex:
+            self._catch_up()
+
     def note(self, lines: Iterable[Line], snapshots: Iterable[Snapshot]) -> None:
         """Take lines that were sealed here, before their commit can be read.
 

@@ -113,6 +113,8 @@ class TurnLine:
         Raises:
             HomeLocked: another process kept the lock.
         """
+        if told is not None and any(event.object is not None for event in told.events):
+            self._lifecycle.catch_up()  # before the lock, so that nobody's turn waits while the ledger is read
         with self._locked(wait):
             run = self._run(told)
         if self._packs >= TURN_PACKS:

@@ -114,7 +114,7 @@ class TurnLine:
             HomeLocked: another process kept the lock.
         """
         if told is not None and any(event.object is not None for event in told.events):
-            self._lifecycle.catch_up()  # before the lock, so that nobody's turn waits while the ledger is read
+            self._lifecycle.catch_up()  # before the lock: nobody's turn waits while the ledger is read
         with self._locked(wait):
             run = self._run(told)
         if self._packs >= TURN_PACKS:
@@ -203,7 +203,7 @@ class TurnLine:
         if self._position is not None and self._state is not None:
             if refs.get(self._state.ref) == self._position.tip:
                 return self._position, False
-            self._let_go()
+            self._position = None  # another process was here; what it wrote is read
         state = read_writer(self._writer_file)
         if state is None:
             state = mint_writer()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.adoption import adopt_spools
@@ -60,6 +61,7 @@ class HomeParts:
         self.line = TurnLine(
             repository, layout, self.ledger, home_id=config.home_id, agent=self.agent, now=now
         )
+        self._opened = _identity(layout.common_dir)
         self._settled: list[Settled] = []
         self.recorder = TurnRecorder(self.spool, self.line, now=now, on_files=self._commit_files)
 
@@ -197,10 +199,20 @@ class HomeParts:
 
     def close(self) -> None:
         """Make the last turns durable on the turn line and release files."""
-        with suppress(GitmemError, OSError):  # they stay in the spool, from which nothing is lost
-            self.line.settle()
-        with suppress(OSError):
-            self.ledger.lines.remember()
+        if _identity(self.layout.common_dir) == self._opened:  # a removed home must not come back by this
+            with suppress(GitmemError, OSError):  # they stay in the spool, from which nothing is lost
+                if self.layout.home_lock.exists():
+                    self.line.settle()
+            with suppress(OSError):
+                self.ledger.lines.remember()
         if "index" in self.__dict__:
             self.index.close()
         self.repository.close()
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,6 +53,13 @@ def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         patch.setenv("GIT_TERMINAL_PROMPT", "0")
         patch.setenv("LC_ALL", "C.UTF-8")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_signals() -> None:
+    """Hear SIGINT also where the tests are a shell's background job, for which it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

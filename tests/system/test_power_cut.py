@@ -7,6 +7,7 @@ simulated.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import random
 import shutil
@@ -94,12 +95,24 @@ def cut(image: Path, root: Path, copy: Path, name: str) -> list[str]:
     time.sleep(random.uniform(0.0, 1.0))
     os.kill(child, signal.SIGSTOP)
     os.waitpid(child, os.WUNTRACED)
-    # The image is read past the mounted file system: what is only in memory is not in it.
-    shutil.copyfile(image, copy)
+    snapshot(image, copy)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(read, "rb") as rest:
         return (name[0] + rest.read().decode()).splitlines()
+
+
+def snapshot(image: Path, copy: Path) -> None:
+    """Copy an image as it is at one moment.
+
+    It is read past the mounted file system: what is only in memory is not in it. The kernel may write on for
+    a while after the process was stopped; a copy that equals the image afterwards is of one moment.
+    """
+    for _ in range(50):
+        shutil.copyfile(image, copy)
+        if filecmp.cmp(image, copy, shallow=False):
+            return
+    raise AssertionError("the image does not come to rest")
 
 
 @pytest.mark.parametrize("number", range(CUTS))

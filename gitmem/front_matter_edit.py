@@ -62,6 +62,10 @@ def set_tags(text: str, tags: Sequence[str]) -> str:
     """
     front = _editable(text)
     words = normalise_tags(tags)
+    if front.tags and words[: len(front.tags)] == front.tags:
+        for word in words[len(front.tags) :]:
+            text = _with_tag(text, _editable(text), word)
+        return text
     if words == front.tags:
         return text
     field = front.fields.get("tags")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -150,7 +151,7 @@ def _tell(record: Record, body: Mapping[str, Any]) -> str:
         return f"decided: {body.get('text')}{because}"
     if record.kind == "memory":
         return _tell_memory(body)
-    rest = ", ".join(f"{name}: {value}" for name, value in body.items() if value != record.object)
+    rest = ", ".join(f"{name}: {_text(value)}" for name, value in body.items() if value != record.object)
     return f"[{record.kind} {record.object or ''}] {rest}".replace(" ]", "]")
 
 
@@ -171,7 +172,7 @@ def _tell_memory(body: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _shorten(text: str, ref: str) -> str:

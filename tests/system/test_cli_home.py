@@ -238,6 +238,17 @@ class TestReading:
             assert gitmem("show", path, cwd=home).out.rstrip() == (home / path).read_text("utf-8").rstrip()
         assert gitmem("show", "HEAD", cwd=home).out.startswith(f"commit {head(home)}\n")
 
+    def test_a_tool_s_object_is_shown_as_json(self, home: Path) -> None:
+        """What was told as JSON reads as JSON, not as another language's notation."""
+        event = {
+            "kind": "tool_execution",
+            "tool": "batch",
+            "input": {"cmds": ["a", None]},
+            "status": "success",
+        }
+        turn = gitmem("turn", "--json", stdin=json.dumps(event) + "\n", cwd=home).json["turn_id"]
+        assert '$ batch: {"cmds": ["a", null]}' in gitmem("show", f"turn:{turn}", cwd=home).out
+
     def test_the_log_reads_well(self, home: Path) -> None:
         """Counts as people say them, columns that are straight in every script, nothing behind the text."""
         lines = gitmem("log", "--by", "turn", cwd=home).out.splitlines()

@@ -82,6 +82,14 @@ def test_a_tag_that_needs_a_line_gets_one(block, line):
     assert _changes(note, add_tag(note, "new")) == [f"+ {line}\n"]
 
 
+@pytest.mark.parametrize("tags", ["tags:\n  - a # one\n  - B", "tags: [a, B] # c", "tags: a, B"])
+def test_tags_that_only_grow_change_one_line(tags):
+    """OPEN-FM-05: who names the old tags and a new one adds that one, in the way the old ones are written."""
+    note = _note(f"{tags}\nz: 1")
+    assert set_tags(note, ["a", "b", "new"]) == add_tag(note, "new")
+    assert len(_changes(note, set_tags(note, ["a", "b", "new"]))) <= 2
+
+
 def test_tag_in_a_list_of_several_lines_changes_one_of_them():
     """Brackets over several lines are common in hand-made files."""
     note = _note("tags: [\n  a,\n  b, # c\n]")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from gitmem.errors import ProtectedPath
-from gitmem.layout import Layout
+from gitmem.layout import LEDGER, Layout
 from gitmem.shared_files import grant
 
 ALLOW: Final = "gitmem.allowOtherOwner"
@@ -67,11 +67,13 @@ class HomeOwner:
         grant(target, self._setting("core.sharedRepository"))
         self.give(target)
 
-    def hand_over(self, folders: Iterable[Path]) -> None:
-        """Give everything below `folders` that this user made to the home's owner."""
+    def hand_over(self) -> None:
+        """Give everything that this user made in the git dir and in the ledger's copy to the home's owner."""
         if not self.is_other:
             return
-        me = os.geteuid()
+        common, own, me = self._layout.common_dir, self._layout.git_dir, os.geteuid()
+        folders = [common / name for name in ("gitmem", "logs", "refs", "objects/pack", "packed-refs")]
+        folders += [own / "gitmem", own / "logs", own / "index", self._layout.root / LEDGER]
         for folder in folders:
             for path in (folder, *folder.rglob("*")):
                 with suppress(FileNotFoundError):

@@ -189,7 +189,7 @@ class OperatorBranch:
             try:
                 yield
             finally:
-                self._hand_over()
+                self._owner.hand_over()
 
     def _accept(self, change: PathChange, snapshot: BranchSnapshot) -> PendingChange:
         """Check a change against the disk and put it in the words of a pending write."""
@@ -284,14 +284,6 @@ class OperatorBranch:
     def _is_on_disk(self, write: PendingWrite) -> bool:
         snapshot = self.look(staged=False)
         return all(snapshot.sight(change.path).disk == change.result for change in write.changes)
-
-    def _hand_over(self) -> None:
-        if self._owner.is_other:
-            common, own = self._parts.layout.common_dir, self._parts.layout.git_dir
-            places = ("gitmem", "logs", "refs", "objects/pack")
-            self._owner.hand_over(
-                [*(common / name for name in places), own / "gitmem", own / "logs", own / "index"]
-            )
 
 
 def _disk(change: PendingChange, snapshot: BranchSnapshot) -> bytes | None:

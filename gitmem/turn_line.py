@@ -20,6 +20,7 @@ from gitmem.errors import GitmemError, HeadMoved, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
 from gitmem.forgotten import Receipts
 from gitmem.git_lock import remove_stale
+from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.lifecycle import Lifecycle
@@ -88,6 +89,7 @@ class TurnLine:
         self._agent = agent
         self._now = now
         self._step = checkpoint
+        self._owner = HomeOwner(layout, repository.config)
         self._spool = Spool(layout.spool)
         self._disk = DiskCopy(repository, layout)
         self._lifecycle = Lifecycle(ledger)
@@ -153,6 +155,8 @@ class TurnLine:
             except BaseException:
                 self._let_go()
                 raise
+            finally:
+                self._owner.hand_over()
 
     def _let_go(self) -> None:
         """Forget a position that may be half edited; the next turn reads it again from the tip."""
@@ -371,3 +375,4 @@ class TurnLine:
         self._packs = 0
         with suppress(OSError, GitmemError):  # many packs are slow, not wrong; the next turns try again
             merge_packs(self._layout)
+            self._owner.hand_over()

@@ -35,6 +35,7 @@ def catch_up(home: AgentHome, pending: int) -> None:
         subprocess.Popen(  # noqa: S603
             [
                 sys.executable,
+                "-P",  # the current folder may be anybody's: nothing is imported from it
                 "-m",
                 "gitmem",
                 "watch",

@@ -26,6 +26,8 @@ USAGE: Final = 2
 UNUSABLE: Final = 10
 BUG: Final = 70
 INTERRUPTED: Final = 130
+#: How click leaves when the reader of a pipe went away.
+_PIPE_CLOSED: Final = 1
 
 #: Codes of failures that are no `GitmemError`; the rest of the closed list is in `gitmem.errors`.
 OWN_CODES: Final[Mapping[str, int]] = {
@@ -54,11 +56,11 @@ class Failure:
 
 def report(error: BaseException, settings: Settings, arguments: Sequence[str]) -> int:
     """Tell about a failure on standard error, with `--json` on standard output too; return the exit code."""
-    if isinstance(error, SystemExit):
-        return error.code if isinstance(error.code, int) else 1
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, SystemExit) and error.code != _PIPE_CLOSED:
+        return error.code if isinstance(error.code, int) else 1
+    if isinstance(error, BrokenPipeError | SystemExit):
         return _leave_quietly()
     failure = _foreseen(error) or _bug(error, arguments)
     _tell(failure, settings)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
@@ -150,10 +152,33 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Run the program on this process's arguments and leave."""
+    _open_missing_streams()
+    _start_anew_in_utf8()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_missing_streams() -> None:
+    """Open what the caller closed, lest a file of the home gets the number of a standard stream."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process lives
+
+
+def _start_anew_in_utf8() -> None:
+    """Start again where the locale makes other text than UTF-8 of arguments and file names."""
+    if sys.flags.utf8_mode or sys.getfilesystemencoding() == "utf-8":
+        return
+    os.environ.setdefault("PYTHONIOENCODING", f"{sys.stdout.encoding}:replace")
+    command: list[str | bytes] = [sys.executable, "-X", "utf8", "-P", "-m", "gitmem"]
+    command += [argument.encode("utf-8", "surrogateescape") for argument in sys.argv[1:]]
+    os.execv(sys.executable, command)  # noqa: S606
 
 
 def _before_dashes(arguments: Sequence[str]) -> Sequence[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -246,3 +248,58 @@ def test_help_imports_no_library_but_click() -> None:
     loaded = {name.split(".")[0] for name in done.stderr.split()}
     assert not loaded & {"dulwich", "whoosh", "numpy", "rich", "yaml", "watchdog", "merge3", "frontmatter"}
     assert "gitmem.home" not in done.stderr.split()
+
+
+def in_shell(command: str, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[bytes]:
+    """Run gitmem in a shell, in which `$GITMEM` stands for the program."""
+    return subprocess.run(
+        ["bash", "-c", command, "bash", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PY": sys.executable, **env},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["status", "status --json", "--help"])
+def test_closed_streams_are_no_fault(tmp_path: Path, command: str, closed: str) -> None:
+    """Cron jobs and daemons may have no standard streams; the exit code is the same."""
+    gitmem("init", tmp_path)
+    ran = in_shell(f'cd "$1" && "$PY" -m gitmem {command} {closed}', tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("command", ["status --json", "--help", "log"])
+def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path, command: str) -> None:
+    """`| head` may leave at any time, also before the first line."""
+    gitmem("init", tmp_path)
+    ran = in_shell(f'cd "$1"; "$PY" -m gitmem {command} | true; echo ${{PIPESTATUS[0]}}', tmp_path)
+    assert (ran.stdout, ran.stderr) == (b"0\n", b"")
+
+
+def test_a_locale_without_utf8_changes_no_text(tmp_path: Path) -> None:
+    """Names and texts are UTF-8, whatever the terminal's alphabet."""
+    gitmem("init", tmp_path)
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    added = in_shell(
+        'cd "$1" && "$PY" -m gitmem note add "$2" --content "$3" --json', tmp_path, "é.md", "straße", **plain
+    )
+    assert added.returncode == 0, added.stderr
+    assert (tmp_path / "notes" / "é.md").read_text("utf-8").endswith("straße\n")
+    shown = in_shell('cd "$1" && "$PY" -m gitmem note show "$2" --json', tmp_path, "é.md", **plain)
+    assert "straße" in json.loads(shown.stdout)["note"]["content"]
+
+
+def test_nothing_is_imported_from_the_current_folder(tmp_path: Path) -> None:
+    """The process that catches up behind a search runs where the search ran, in anybody's folder."""
+    (tmp_path / "click.py").write_text("open('imported', 'w')")
+    home = tmp_path / "home"
+    gitmem("init", home)
+    message = json.dumps({"kind": "message", "role": "user", "text": "part"})
+    gitmem("turn", stdin=f"{message}\n" * 600, cwd=home)
+    in_shell('cd "$1" && "$PY" -P -m gitmem search part --home home', tmp_path)
+    deadline = time.monotonic() + 20
+    while gitmem("status", "--json", cwd=home).json["index"]["pending"] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not (tmp_path / "imported").exists()

@@ -23,6 +23,9 @@ MANAGED_FOLDERS: Final = (MEMORY, NOTES, WORK, EPISODES, CONFLICTS)
 #: Prefix of the branches that hold the ledger, one for each writer.
 TURN_LINES: Final = "refs/heads/gitmem/turns/"
 
+#: Prefix of the refs that keep where a turn line had been moved to by somebody else.
+RESCUES: Final = "refs/gitmem/rescue/"
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gitmem.errors import CorruptionError, GitmemError
 from gitmem.git_lock import git_lock
 from gitmem.git_refs import parse_reflog
-from gitmem.layout import Layout
+from gitmem.layout import RESCUES, Layout
 from gitmem.line_position import chain_of, read_position
 from gitmem.repository import ABSENT, Repository
 from gitmem.writer import WriterState
@@ -76,7 +76,7 @@ def _put_back(repository: Repository, state: WriterState, found: str | None, age
     stands = "deleted" if state.last is None else f"put back to {state.last[:12]}"
     warnings = [f"{state.branch} had been moved by somebody else and was {stands}"]
     if found is not None:
-        rescue = f"refs/gitmem/rescue/{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{found[:12]}"
+        rescue = f"{RESCUES}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{found[:12]}"
         if repository.read_ref(rescue) is None:
             repository.move_ref(rescue, old=ABSENT, new=found, message="moved by somebody else", who=agent)
         warnings.append(f"where it had been moved to is kept as {rescue}")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, STORES, NoteList, read_prose, read_store
 from gitmem.git_state import commit_hooks, find_lock
-from gitmem.layout import LEDGER, Layout
+from gitmem.layout import LEDGER, RESCUES, Layout
 from gitmem.operator_branch import OperatorBranch
 from gitmem.repository import Repository, read_path
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
@@ -73,6 +73,7 @@ def collect_status(parts: StatusParts) -> Status:
         *_git_findings(git, find_lock(layout, head)),
         *_ledger_findings(parts.repository, head.commit),
         *_turn_findings(parts.turns),
+        *_rescue_findings(parts.repository),
         *_pending_findings(pending),
         *(
             Finding("pending", CORRUPT, f"{name}: a waiting write that cannot be read", path=name)
@@ -179,6 +180,17 @@ def _turn_findings(turns: Mapping[str, Any]) -> Iterator[Finding]:
         )
     for row in turns["damaged"][:_LISTED]:
         yield Finding("ledger", CORRUPT, f"{row['id'][:12]} cannot be read: {row['reason']}")
+
+
+def _rescue_findings(repository: Repository) -> Iterator[Finding]:
+    for ref in list(repository.list_refs(RESCUES))[:_LISTED]:
+        yield Finding(
+            "rescue",
+            0,
+            f"somebody had moved a turn line; it was put back, and what it was moved to is {ref}",
+            hint=f"Look at it with git log -p; if nothing in it is wanted: git update-ref -d {ref}",
+            path=ref,
+        )
 
 
 def _pending_findings(pending: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -72,3 +72,14 @@ def test_a_lock_that_stays_is_told_with_the_way_out(root: Path) -> None:
     assert finding.message.startswith("commits to your branch wait: index.lock is held (for ")
     assert finding.hint is not None
     assert finding.hint.endswith(f"rm {root.resolve()}/.git/index.lock")
+
+
+def test_where_a_line_had_been_moved_is_told(root: Path) -> None:
+    """OPEN-LEDGER-03: what somebody else put on the own line is kept aside, and that is said."""
+    ref = git("for-each-ref", "--format=%(refname)", "refs/heads/gitmem/turns", cwd=root)
+    commit = put_on_line(root, ref, {"ledger/2026-11/30/w0000000a-0001.jsonl": b"not json\n"})
+    with AgentHome.open(root) as home:
+        assert home.record([{"kind": "message", "role": "user", "text": "on"}]).warnings
+    ((code, message),) = findings(root, "rescue")
+    assert code == 0
+    assert git("rev-parse", message.rpartition(" ")[2], cwd=root) == commit

@@ -102,6 +102,8 @@ def report(
     first, last = statistics.median(ours[:part]), statistics.median(ours[-part:])
     ratio = statistics.median(a / b for a, b in pairs)
     theirs = statistics.median(b for _, b in pairs)
+    tenth = max(1, len(pairs) // 10)
+    early, late = (statistics.median(a / b for a, b in part) for part in (pairs[:tenth], pairs[-tenth:]))
     print(f"{len(ours)} turns of four records, {options.files} tracked files besides\n")
     middle, high = statistics.median(ours) * 1e3, percentile(ours, 0.99) * 1e3
     print("| figure | value |")
@@ -109,6 +111,7 @@ def report(
     print(f"| turn, median / p99 | {middle:.2f} / {high:.2f} ms |")
     print(f"| `git add` + `git commit`, median | {theirs * 1e3:.2f} ms |")
     print(f"| ratio, median of {len(pairs)} pairs | {ratio:.3f} |")
+    print(f"| the same, first and last tenth of the pairs | {early:.3f} and {late:.3f} |")
     print(f"| last {part} against first {part} | {last / first:.3f} |")
     print(f"| disk a turn, packs merged | {per_turn / 1024:.2f} KB |")
     print(f"| memory at tenths of the run | {' '.join(str(m // 1024) for m in memory)} MB |")

@@ -69,6 +69,7 @@ def write_pack_files(
     keep: LinkedFile | None = None,
     shared: str | None = None,
     mode: int | None = None,
+    durable: bool = True,
 ) -> Path:
     """Write a pack and its index durably; both are complete before either has its name.
 
@@ -80,6 +81,7 @@ def write_pack_files(
         keep: makes a `.keep` file first, so that neither `git repack` nor `git gc` takes the pack.
         shared: `core.sharedRepository`.
         mode: permission bits, where `shared` is not known.
+        durable: fsync the folder too; the content is durable in any case.
 
     Returns:
         The pack's path without its ending.
@@ -97,7 +99,8 @@ def write_pack_files(
             keep.make(_add(made, f"{stem}.keep"))
         os.rename(pack, _add(made, f"{stem}.pack"))  # noqa: PTH104 - on the way of every turn
         os.rename(index_part, _add(made, f"{stem}.idx"))  # noqa: PTH104
-        sync_folder(folder)
+        if durable:
+            sync_folder(folder)
     return folder / name
 
 
@@ -116,10 +119,15 @@ def _undone_on_failure() -> Iterator[list[str]]:
 
 @contextmanager
 def kept_pack(
-    folder: Path, entries: list[PackEntry], *, keep: LinkedFile, shared: str | None = None
+    folder: Path,
+    entries: list[PackEntry],
+    *,
+    keep: LinkedFile,
+    shared: str | None = None,
+    durable: bool = True,
 ) -> Iterator[None]:
     """Write a pack of level 0 and hold its `.keep` until the context ends."""
-    stem = write_pack_files(folder, entries, len(entries), keep=keep, shared=shared)
+    stem = write_pack_files(folder, entries, len(entries), keep=keep, shared=shared, durable=durable)
     try:
         yield
     finally:

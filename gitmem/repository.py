@@ -141,7 +141,7 @@ class RefStore(Protocol):
     def settle_refs(self) -> None:
         """Make the last ref moves durable: fsync refs, and their folders, moved since the last call.
 
-        Those on the turn lines are made durable whoever moved them.
+        Those on the turn lines, and the names of packs, are made durable whoever wrote them.
         """
         ...
 
@@ -149,10 +149,17 @@ class RefStore(Protocol):
 class Repository(ObjectReader, RefStore, Protocol):
     """One Git repository with a work tree."""
 
-    def write_pack(self, objects: Sequence[GitObject]) -> AbstractContextManager[None]:
+    def write_pack(
+        self, objects: Sequence[GitObject], *, durable: bool = True
+    ) -> AbstractContextManager[None]:
         """Write objects as one small durable pack, protected by a `.keep` until the context ends.
 
         The pack and its index are fsynced when the context is entered, so that a ref may then be moved.
+
+        Args:
+            objects: what to write.
+            durable: fsync the names of both as well. Without it a power cut before `settle_refs` may take
+                them; for refs that their owner can put right.
         """
         ...
 

@@ -310,10 +310,10 @@ class TurnLine:
         assert position.tip is not None
         ref = self._state.ref
         try:
-            with self._repository.write_pack(draft.objects):
+            # Until all is settled the spool holds the turn, and a damaged line is put right from it.
+            with self._repository.write_pack(draft.objects, durable=False):
                 self._packs += 1
                 self._step("packed")
-                # Until the ref is settled the spool holds the turn, and a damaged ref is put right from it.
                 self._repository.move_ref(
                     ref,
                     old=old or ABSENT,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from gitmem import pack_files
-from gitmem.durable_file import remove_file, write_file
+from gitmem.durable_file import remove_file, sync_folder, write_file
 from gitmem.errors import CorruptionError, HomeError, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
 from gitmem.git_config import change_value, git_dir_pattern, object_format, split_key
@@ -126,11 +126,13 @@ class DulwichRepository:
         self._refs.move(name, old=old, new=new, message=message, who=who, durable=durable)
 
     def settle_refs(self) -> None:
-        """Make the last ref renames durable."""
+        """Make the last ref moves durable, the names of the objects first."""
+        with suppress(FileNotFoundError):
+            sync_folder(self._pack_folder)
         self._refs.settle()
 
     @contextmanager
-    def write_pack(self, objects: Sequence[GitObject]) -> Iterator[None]:
+    def write_pack(self, objects: Sequence[GitObject], *, durable: bool = True) -> Iterator[None]:
         """Write objects as one small durable pack, held by a `.keep` until the context ends."""
         items = {item.id: item for item in objects}
         if not items:
@@ -138,7 +140,10 @@ class DulwichRepository:
             return
         entries = [whole_entry(item) for item in items.values()]
         shared = self._settings.get("core.sharedRepository")
-        with pack_files.kept_pack(self._pack_folder, entries, keep=self._keep, shared=shared):
+        pack = pack_files.kept_pack(
+            self._pack_folder, entries, keep=self._keep, shared=shared, durable=durable
+        )
+        with pack:
             for item in items.values():
                 self._recent.add(item.id, item.kind, item.content)
             yield

@@ -135,7 +135,12 @@ class MemoryRepository:
         self.settled = dict(self.refs)
 
     @contextmanager
-    def write_pack(self, objects: Sequence[GitObject]) -> Iterator[None]:
+    def write_pack(
+        self,
+        objects: Sequence[GitObject],
+        *,
+        durable: bool = True,  # noqa: ARG002 - what is in memory is gone or there
+    ) -> Iterator[None]:
         """Write objects; until the context ends `prune` spares them."""
         self._fail("before write_pack")
         ids = [item.id for item in objects]

@@ -100,6 +100,10 @@ class LinkedFile:
         try:
             write_all(descriptor, self._content())
             os.fsync(descriptor)  # a lock that a power cut emptied would be nobody's, and stay
+        except BaseException:  # and so would one that a full disk cut
+            with suppress(OSError):
+                os.unlink(path)  # noqa: PTH108
+            raise
         finally:
             os.close(descriptor)
 

@@ -81,7 +81,7 @@ def collect_status(parts: StatusParts) -> Status:
         ),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
-        *_index_findings(parts.index, {problem.path for problem in parts.notes.problems}),
+        *_index_findings(parts.index, _named_files(parts.notes, stores)),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
         *(
             Finding("watch", 0, f"watch: {reason}")
@@ -220,6 +220,11 @@ def _file_findings(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> Iter
             yield Finding("file", 0, f"{store['path']}: {store['problem']}", path=store["path"])
         elif store["percent"] >= FULL:
             yield Finding("store", 0, f"{store['path']} is {store['percent']} % full", path=store["path"])
+
+
+def _named_files(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    faulty = (str(store["path"]) for store in stores if store.get("problem"))
+    return frozenset([*(problem.path for problem in notes.problems), *faulty])
 
 
 def _index_findings(index: Mapping[str, Any], named: Container[str]) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.counted import counted
+from gitmem.errors import HomeError
 
 if TYPE_CHECKING:
     from gitmem.indexer import CatchUp
@@ -20,6 +21,10 @@ def command() -> None:
     """
     settings = current()
     report = settings.open_home().reindex()
+    if report.reasons and not report.busy:
+        raise HomeError(
+            f"the index was not built anew: {report.reasons[0]}", hint="Searches work without it."
+        )
     settings.reply(report, lambda: describe(report))
 
 

@@ -376,13 +376,24 @@ class TestCare:
             "notes", "--catalog", cwd=home
         ).out
 
+    def test_an_index_that_cannot_be_built_is_said(self, home: Path) -> None:
+        """Whoever asked for a new index hears that there is none; searches go on."""
+        derived = home / ".git" / "gitmem"
+        derived.mkdir(exist_ok=True)
+        (derived / "index.lock").symlink_to("/nowhere/index.lock")
+        assert gitmem("reindex", cwd=home).code == 10
+        assert gitmem("search", "staging", "--json", cwd=home).json["results"]
+
     def test_a_file_that_cannot_be_read_is_named_once_and_in_words(self, home: Path) -> None:
         """A person reads which file it is and why, not how the program keeps it."""
-        (home / "notes" / "old.md").write_bytes("Ström".encode("utf-16"))
+        for path in ("notes/old.md", "memory/self.md"):
+            (home / path).write_bytes("Ström".encode("utf-16"))
         gitmem("reindex", cwd=home)
         findings = gitmem("status", "--json", cwd=home).json["findings"]
-        named = [finding["message"] for finding in findings if "old.md" in finding["message"]]
-        assert named == ["notes/old.md: UTF-16 LE text; save it as UTF-8"]
+        named = [finding["message"] for finding in findings if "UTF-16" in finding["message"]]
+        assert named == [
+            f"{path}: UTF-16 LE text; save it as UTF-8" for path in ("notes/old.md", "memory/self.md")
+        ]
 
     @pytest.mark.parametrize("name", ["a..b", "a b", "gitmem/turns/x", "x.lock", "-x", "a//b"])
     def test_what_git_takes_for_no_branch_is_not_pinned(self, home: Path, name: str) -> None:

@@ -103,3 +103,19 @@ def test_leftovers_of_a_kill_are_removed(tmp_path: Path) -> None:
     os.utime(old, (1, 1))
     LinkedFile(tmp_path / "mark", lambda: b"x").make(tmp_path / "a")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "mark", new.name]
+
+
+def test_a_full_disk_leaves_no_half_made_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock without its mark would be nobody's, and nobody would remove it."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    kept = LinkedFile(tmp_path / "deep" / "mark", lambda: b"x")
+    monkeypatch.setattr("gitmem.linked_file.os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        kept.make(tmp_path / "lock")
+    monkeypatch.setattr(kept, "_renew", lambda: None)
+    with pytest.raises(OSError, match="No space"):
+        kept.make(tmp_path / "lock")
+    assert [path.name for path in tmp_path.rglob("*")] == ["deep"]

@@ -20,6 +20,7 @@ import click
 from gitmem import __version__
 from gitmem.cli.commands import MissingCommand
 from gitmem.cli.settings import Settings, print_json
+from gitmem.cli.terminal import shown_on
 from gitmem.errors import GitmemError
 
 USAGE: Final = 2
@@ -106,7 +107,8 @@ def write_report(error: BaseException, arguments: Sequence[str]) -> Path:
 
 def _tell(failure: Failure, settings: Settings) -> None:
     with suppress(OSError):  # a closed standard error is no reason for another failure
-        click.echo(failure.help or _told(failure), err=True, color=settings.color)
+        told = shown_on(sys.stderr, failure.help or _told(failure))
+        click.echo(told, err=True, color=settings.color)
     if settings.json:
         data = {
             "code": failure.code,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitmem.cli.terminal import shown_on
 from gitmem.errors import NotAHome
 from gitmem.json_view import to_json
 from gitmem.layout import find_home
@@ -92,16 +93,17 @@ class Settings:
     def say(self, text: str) -> None:
         """Print a line that is news, not the answer; silent with `-q` and with `--json`."""
         if not self.quiet and not self.json:
-            click.echo(text, color=self.color)
+            click.echo(shown_on(sys.stdout, text), color=self.color)
 
     def note(self, text: str) -> None:
         """Print a line on standard error, unless `-q`."""
         if not self.quiet:
-            click.echo(text, err=True, color=self.color)
+            click.echo(shown_on(sys.stderr, text), err=True, color=self.color)
 
     def warn(self, text: str) -> None:
         """Print a warning on standard error."""
-        click.echo(f"{click.style('warning:', fg='yellow')} {text}", err=True, color=self.color)
+        line = f"{click.style('warning:', fg='yellow')} {text}"
+        click.echo(shown_on(sys.stderr, line), err=True, color=self.color)
 
 
 def print_json(value: Any) -> None:
@@ -114,7 +116,7 @@ def print_json(value: Any) -> None:
 
 
 def _print_text(text: str, *, color: bool | None) -> None:
-    text = text.rstrip("\n")
+    text = shown_on(sys.stdout, text.rstrip("\n"))
     if sys.stdout.isatty() and text.count("\n") >= click_height():
         click.echo_via_pager(text + "\n", color=color)
     else:

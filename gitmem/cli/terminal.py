@@ -1,0 +1,27 @@
+"""Text as a terminal may have it: what would act on the terminal is shown as a sign instead."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TextIO
+
+#: Control characters but tabs and line feeds; the colors that this program itself makes are left.
+_CONTROLS: Final = re.compile(r"(\x1b\[(?:[0-9]{1,2}(?:;[0-9]{1,2})*)?m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_DELETE: Final = 0x7F
+
+
+def shown_on(stream: TextIO | None, text: str) -> str:
+    """Return a text for a stream: as it is for a file or a pipe, harmless for a terminal.
+
+    What an agent heard may hold sequences that set a terminal's title or fill its clipboard.
+    """
+    if stream is None or not stream.isatty():
+        return text
+    return _CONTROLS.sub(lambda found: found[1] or _sign(found[0]), text.replace("\r\n", "\n"))
+
+
+def _sign(control: str) -> str:
+    code = ord(control)
+    if code > _DELETE:
+        return "\N{REPLACEMENT CHARACTER}"
+    return "\N{SYMBOL FOR DELETE}" if code == _DELETE else chr(0x2400 + code)

@@ -1,0 +1,46 @@
+"""What reaches a terminal does not act on it."""
+
+from __future__ import annotations
+
+import io
+
+import click
+import pytest
+
+from gitmem.cli.terminal import shown_on
+
+
+class Terminal(io.StringIO):
+    """A stream at which a person sits."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]52;c;cHduZWQ=\x07", "␛]52;c;cHduZWQ=␇"),
+        ("\x1b[2J\x1b[1;1H", "␛[2J␛[1;1H"),
+        ("safe\rfalse", "safe␍false"),
+        ("a\x08b\x7f\x9b2J", "a␈b␡\ufffd2J"),
+        ("one\r\ntwo\tthree\n", "one\ntwo\tthree\n"),
+        ("日本 é 😀", "日本 é 😀"),
+    ],
+)
+def test_control_sequences_are_shown(text: str, shown: str) -> None:
+    """Neither title nor clipboard nor screen is in the hands of whoever wrote to the agent."""
+    assert shown_on(Terminal(), text) == shown
+
+
+def test_own_colors_pass() -> None:
+    """Styles are what this program makes."""
+    line = f"{click.style('error:', fg='red', bold=True)} {click.style('x', dim=True)}"
+    assert shown_on(Terminal(), line) == line
+
+
+def test_a_file_gets_what_was_said() -> None:
+    """Only a terminal acts on anything."""
+    assert shown_on(io.StringIO(), "\x1b]0;x\x07\r\n") == "\x1b]0;x\x07\r\n"
+    assert shown_on(None, "\x07") == "\x07"

@@ -26,7 +26,7 @@ def command(words: tuple[str, ...], *, dry_run: bool) -> None:
 
     KIND is jsonl: events as for `gitmem turn`, with session, turn, ts, source and source_id. Consecutive
     lines of one turn are one turn; without turn, a user message begins one. What was imported before is left
-    alone.
+    alone. PATH may be - for standard input.
     """
     path = _path_of(words)
     settings = current()
@@ -41,8 +41,10 @@ def _path_of(words: tuple[str, ...]) -> Path:
         raise UsageError("give one path", hint="gitmem import [KIND] PATH")
     if len(words) == 2 and words[0] not in KINDS:
         raise UsageError(f"cannot import {words[0]!r}", hint=f"Kinds: {', '.join(KINDS)}.")
-    path = Path(words[-1])
-    if not path.is_file():
+    path = Path("/dev/stdin" if words[-1] == "-" else words[-1])
+    if path.is_dir():
+        raise UsageError(f"a folder, not a file: {path}")
+    if not path.exists():
         raise UsageError(f"no such file: {path}")
     return path
 

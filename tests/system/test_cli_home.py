@@ -360,9 +360,17 @@ class TestCare:
         hit = gitmem("search", "bonjour", "--json", cwd=home).json["results"][0]
         assert hit["updated_at"].startswith("2025-01-05")
 
+    @pytest.mark.parametrize("path", ["-", "/dev/stdin"])
+    def test_an_import_may_come_through_a_pipe(self, home: Path, path: str) -> None:
+        """What a program converts need not be put into a file first."""
+        event = {"kind": "message", "role": "user", "text": "Reset takes 12 minutes", "source_id": "1"}
+        ran = gitmem_process("import", "jsonl", path, "--json", stdin=json.dumps(event) + "\n", cwd=home)
+        assert (ran.code, ran.json["records"]) == (0, 1)
+
     def test_an_import_names_what_it_does_not_know(self, home: Path) -> None:
         """A missing file, another kind."""
         assert gitmem("import", "nowhere.jsonl", cwd=home).code == 2
+        assert "a folder" in gitmem("import", "notes", cwd=home).err
         assert gitmem("import", "telegram", "README.md", cwd=home).code == 2
 
     def test_the_index_is_built_by_reindex_and_by_watch_once(self, home: Path) -> None:

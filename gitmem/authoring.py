@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from gitmem.branch_changes import PathChange, WriteOutcome
+from gitmem.errors import UsageError
 from gitmem.json_view import JsonView
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
@@ -104,7 +105,7 @@ class Authoring:
             by: who, and why.
 
         Raises:
-            InvalidRecord, InvalidRef: the session, turn or source is none; nothing was written.
+            UsageError: author, session, turn or source is none, or the turn ended; nothing was written.
         """
         _check_cause(by)
         clean, rules = _without_secrets(changes)
@@ -123,6 +124,10 @@ class Authoring:
 
 def _check_cause(by: Provenance) -> None:
     # Before anything is written: what is on the branch must be able to get its record, too.
+    if by.author not in get_args(Author):
+        raise UsageError(f"the author is {' or '.join(get_args(Author))}, not {by.author!r}", field="by")
+    if by.open_turn is not None:
+        by.open_turn.check_open()
     if by.session is not None:
         check_name(by.session, "session")
     if isinstance(by.turn, str):

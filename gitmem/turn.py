@@ -288,10 +288,14 @@ class Turn:
         event = parse_event({**self.links, **_mapping(raw)}, now=self._recorder.now(), record_id=record_id)
         return self.tell(refuse_secret_names(event))
 
-    def tell(self, event: Event) -> dict[str, str]:
-        """Tell of an event that was parsed before."""
+    def check_open(self) -> None:
+        """Raise a `UsageError` if the turn has ended."""
         if self._ended:
             raise UsageError(f"turn {self.id} has ended", hint="Open a new turn.")
+
+    def tell(self, event: Event) -> dict[str, str]:
+        """Tell of an event that was parsed before."""
+        self.check_open()
         body, rules = redact_values(event.body)
         if rules:
             event = replace(event, body=body)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from gitmem import AgentHome
 from gitmem.branch_changes import PendingChange, PendingWrite
+from gitmem.errors import UsageError
 from gitmem.memory_records import memory_event
 
 
@@ -21,3 +27,16 @@ def test_a_message_that_names_no_session_has_a_record_all_the_same() -> None:
     event = memory_event(write)
     assert event.session is None
     assert event.body["action"] == "add"
+
+
+@pytest.mark.parametrize("cause", ["ended turn", "author"])
+def test_a_cause_that_cannot_be_recorded_is_refused_first(tmp_path: Path, cause: str) -> None:
+    """An error means that nothing was written."""
+    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+        with home.turn() as turn:
+            turn.message("user", "Note that.")
+        given = {"turn": turn} if cause == "ended turn" else {"by": "somebody"}
+        with pytest.raises(UsageError):
+            home.note_add("a.md", content="One.", **given)
+        assert not (tmp_path / "home" / "notes").exists()
+        assert home.note_add("a.md", content="One.").committed

@@ -122,7 +122,8 @@ class Vigil:
         deadline = self._now() + self._pace.once
         while not self._stopping() and self._now() < deadline:
             self._run_duties()
-            due_at = min(duty.due_at for duty in self._duties)
+            worth_it = (duty for duty in self._duties if duty.busy or duty.failures < NAMED_AFTER)
+            due_at = min((duty.due_at for duty in worth_it), default=math.inf)
             if due_at == math.inf:
                 break
             sleep(due_at - self._now())

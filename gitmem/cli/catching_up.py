@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FEW: Final = 500
 #: Seconds that the search command may take for it, after its answer is out.
 SHARE: Final = 0.3
+_CATCH_UP: Final = "import sys; from gitmem import AgentHome; AgentHome.open(sys.argv[1]).catch_up()"
 
 
 def catch_up(home: AgentHome, pending: int) -> None:
@@ -30,18 +31,15 @@ def catch_up(home: AgentHome, pending: int) -> None:
         with suppress(GitmemError, OSError):  # the answer was given; the next search tries again
             home.catch_up(seconds=SHARE)
         return
-    # The watcher's lock sees to it that there is one at most.
+    # The index's lock sees to it that there is one at most. The watcher's is left to watchers: one that is
+    # started meanwhile must not find it taken.
     with suppress(OSError):
         subprocess.Popen(  # noqa: S603
             [
                 sys.executable,
                 "-P",  # the current folder may be anybody's: nothing is imported from it
-                "-m",
-                "gitmem",
-                "watch",
-                "--once",
-                "--quiet",
-                "--home",
+                "-c",
+                _CATCH_UP,
                 str(home.layout.root.resolve()),
             ],
             stdin=subprocess.DEVNULL,

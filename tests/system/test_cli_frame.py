@@ -291,13 +291,26 @@ def test_a_locale_without_utf8_changes_no_text(tmp_path: Path) -> None:
     assert "straße" in json.loads(shown.stdout)["note"]["content"]
 
 
+def leave_much_to_index(home: Path) -> None:
+    """Record more than a search indexes by itself."""
+    message = json.dumps({"kind": "message", "role": "user", "text": "part"})
+    gitmem("turn", stdin=f"{message}\n" * 600, cwd=home)
+
+
+def test_a_watcher_may_start_while_a_search_is_caught_up_with(tmp_path: Path) -> None:
+    """What a search leaves running is no watcher, and nobody is told so."""
+    gitmem("init", tmp_path)
+    leave_much_to_index(tmp_path)
+    in_shell('cd "$1" && "$PY" -P -m gitmem search part', tmp_path)
+    assert gitmem("watch", "--once", "--json", cwd=tmp_path).code == 0
+
+
 def test_nothing_is_imported_from_the_current_folder(tmp_path: Path) -> None:
     """The process that catches up behind a search runs where the search ran, in anybody's folder."""
     (tmp_path / "click.py").write_text("open('imported', 'w')")
     home = tmp_path / "home"
     gitmem("init", home)
-    message = json.dumps({"kind": "message", "role": "user", "text": "part"})
-    gitmem("turn", stdin=f"{message}\n" * 600, cwd=home)
+    leave_much_to_index(home)
     in_shell('cd "$1" && "$PY" -P -m gitmem search part --home home', tmp_path)
     deadline = time.monotonic() + 20
     while gitmem("status", "--json", cwd=home).json["index"]["pending"] and time.monotonic() < deadline:

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from gitmem.authoring import Author, Provenance, WriteReply
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.config import HomeConfig, parse_config
 from gitmem.errors import NotAHome, UnsupportedFormat
+from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
 from gitmem.init import InitReport, check_git_format, init_home
 from gitmem.layout import CONFIG_FILE, Layout, find_layout
@@ -22,15 +22,11 @@ from gitmem.turn import Turn
 
 if TYPE_CHECKING:
     from gitmem.changes import Hints
-    from gitmem.commit_found import CommitReply
-    from gitmem.curated import NoteList
     from gitmem.history import LogPage
     from gitmem.importers.jsonl import ImportReport
     from gitmem.indexer import CatchUp
     from gitmem.machine_settings import Setting
     from gitmem.memory_get import Memory
-    from gitmem.note_text import Note
-    from gitmem.notes import NotePlan
     from gitmem.search import SearchReply
     from gitmem.shown import Shown
     from gitmem.status import Status
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
 _WHOLE = 50_000
 
 
-class AgentHome:
+class AgentHome(HomeNotes):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
 
     Use `AgentHome.open` or `AgentHome.init`.
@@ -166,75 +162,6 @@ class AgentHome:
                 progress=progress,
             )
 
-    # What people and the agent write: notes and memory
-
-    def notes(self) -> NoteList:
-        """Return all notes."""
-        return self._parts.notes.list()
-
-    def catalog(self) -> str:
-        """Return the notes catalog, as the agent sees it."""
-        return self._parts.notes.catalog(limit=self.config.catalog_notes, max_chars=self.config.catalog_chars)
-
-    def note_show(self, note: str) -> Note:
-        """Return the note that a path, ref or id names."""
-        return self._parts.notes.find(note)
-
-    def note_add(
-        self,
-        path: str | None = None,
-        *,
-        content: str = "",
-        title: str | None = None,
-        tags: Sequence[str] = (),
-        **cause: Any,
-    ) -> WriteReply:
-        """Add a note.
-
-        Args:
-            path: below `notes/`; without it the name comes from the title.
-            content: its text.
-            title: its title; default its first heading.
-            tags: its tags.
-            cause: `session`, `turn`, `source`, `reason`, and `by` (`agent` or `operator`).
-        """
-        plan = self._parts.notes.plan_add(content, path=path, title=title, tags=tags)
-        return self._write_note(plan, **cause)
-
-    def note_edit(
-        self,
-        note: str,
-        *,
-        content: str | None = None,
-        title: str | None = None,
-        tags: Sequence[str] | None = None,
-        **cause: Any,
-    ) -> WriteReply:
-        """Change a note's text, title or tags; what is not named stays."""
-        plan = self._parts.notes.plan_edit(note, content=content, title=title, tags=tags)
-        return self._write_note(plan, **cause)
-
-    def note_append(self, note: str, content: str, **cause: Any) -> WriteReply:
-        """Add text at a note's end."""
-        return self._write_note(self._parts.notes.plan_append(note, content), **cause)
-
-    def note_move(self, note: str, target: str, **cause: Any) -> WriteReply:
-        """Give a note another path; it stays the same note."""
-        return self._write_note(self._parts.notes.plan_move(note, target), **cause)
-
-    def note_remove(self, note: str, **cause: Any) -> WriteReply:
-        """Remove a note; its history keeps it."""
-        return self._write_note(self._parts.notes.plan_remove(note), **cause)
-
-    def commit(self, paths: Sequence[str] = (), *, message: str | None = None) -> CommitReply:
-        """Commit the operator's edits of managed files, and writes that had to wait."""
-        from gitmem.commit_found import commit_found
-
-        self._parts.check_owner()
-        return commit_found(
-            self._parts.branch, self.layout, paths, message=message, settled=self._parts.take_settled()
-        )
-
     # Reading
 
     def search(self, query: str, **options: Any) -> SearchReply:
@@ -334,21 +261,6 @@ class AgentHome:
     def config_list(self) -> list[Setting]:
         """Return all settings."""
         return self._parts.settings.list()
-
-    def _write_note(
-        self,
-        plan: NotePlan,
-        *,
-        by: Author = "agent",
-        session: str | None = None,
-        turn: Turn | str | None = None,
-        source: str | None = None,
-        reason: str | None = None,
-    ) -> WriteReply:
-        self._parts.check_owner()
-        reply = self._parts.writes.write_note(plan, Provenance(by, session, turn, source, reason))
-        self._parts.recorder.commit_waiting()
-        return reply
 
 
 def _read_config(root: Path) -> HomeConfig:

@@ -44,7 +44,7 @@ FLOORS = [
         machine_settings memory_records authoring status_report sample_home shown file_writes
         home_parts""",
         # 6 doors
-        "watch_parts vigil watch home demo watch_home cli/ __main__",
+        "watch_parts vigil watch home_notes home demo watch_home cli/ __main__",
     )
 ]
 

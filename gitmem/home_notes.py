@@ -1,0 +1,108 @@
+"""What people and the agent write, as methods of a home: notes, and commits of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gitmem.authoring import Author, Provenance, WriteReply
+from gitmem.config import HomeConfig
+from gitmem.home_parts import HomeParts
+from gitmem.layout import Layout
+from gitmem.turn import Turn
+
+if TYPE_CHECKING:
+    from gitmem.commit_found import CommitReply
+    from gitmem.curated import NoteList
+    from gitmem.note_text import Note
+    from gitmem.notes import NotePlan
+
+
+class HomeNotes:
+    """The part of `AgentHome` that has to do with notes."""
+
+    layout: Layout
+    config: HomeConfig
+    _parts: HomeParts
+
+    def notes(self) -> NoteList:
+        """Return all notes."""
+        return self._parts.notes.list()
+
+    def catalog(self) -> str:
+        """Return the notes catalog, as the agent sees it."""
+        return self._parts.notes.catalog(limit=self.config.catalog_notes, max_chars=self.config.catalog_chars)
+
+    def note_show(self, note: str) -> Note:
+        """Return the note that a path, ref or id names."""
+        return self._parts.notes.find(note)
+
+    def note_add(
+        self,
+        path: str | None = None,
+        *,
+        content: str = "",
+        title: str | None = None,
+        tags: Sequence[str] = (),
+        **cause: Any,
+    ) -> WriteReply:
+        """Add a note.
+
+        Args:
+            path: below `notes/`; without it the name comes from the title.
+            content: its text.
+            title: its title; default its first heading.
+            tags: its tags.
+            cause: `session`, `turn`, `source`, `reason`, and `by` (`agent` or `operator`).
+        """
+        plan = self._parts.notes.plan_add(content, path=path, title=title, tags=tags)
+        return self._write_note(plan, **cause)
+
+    def note_edit(
+        self,
+        note: str,
+        *,
+        content: str | None = None,
+        title: str | None = None,
+        tags: Sequence[str] | None = None,
+        **cause: Any,
+    ) -> WriteReply:
+        """Change a note's text, title or tags; what is not named stays."""
+        plan = self._parts.notes.plan_edit(note, content=content, title=title, tags=tags)
+        return self._write_note(plan, **cause)
+
+    def note_append(self, note: str, content: str, **cause: Any) -> WriteReply:
+        """Add text at a note's end."""
+        return self._write_note(self._parts.notes.plan_append(note, content), **cause)
+
+    def note_move(self, note: str, target: str, **cause: Any) -> WriteReply:
+        """Give a note another path; it stays the same note."""
+        return self._write_note(self._parts.notes.plan_move(note, target), **cause)
+
+    def note_remove(self, note: str, **cause: Any) -> WriteReply:
+        """Remove a note; its history keeps it."""
+        return self._write_note(self._parts.notes.plan_remove(note), **cause)
+
+    def commit(self, paths: Sequence[str] = (), *, message: str | None = None) -> CommitReply:
+        """Commit the operator's edits of managed files, and writes that had to wait."""
+        from gitmem.commit_found import commit_found
+
+        self._parts.check_owner()
+        return commit_found(
+            self._parts.branch, self.layout, paths, message=message, settled=self._parts.take_settled()
+        )
+
+    def _write_note(
+        self,
+        plan: NotePlan,
+        *,
+        by: Author = "agent",
+        session: str | None = None,
+        turn: Turn | str | None = None,
+        source: str | None = None,
+        reason: str | None = None,
+    ) -> WriteReply:
+        self._parts.check_owner()
+        reply = self._parts.writes.write_note(plan, Provenance(by, session, turn, source, reason))
+        self._parts.recorder.commit_waiting()
+        return reply

@@ -1,0 +1,257 @@
+"""What a commit may bring into a home: rules over one file's old and new bytes, without any I/O.
+
+The same rules hold for a plain `git commit` (through the `pre-commit` hook), for `gitmem commit` and for
+`gitmem edit`. A fault that stood in the file before is not held against the change that leaves it there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gitmem.authored_text import BOM, Problem, decode_text, line_at, one_line
+from gitmem.config import HomeConfig, parse_config
+from gitmem.curated import PROSE, STORES, is_note_path
+from gitmem.entries import count_chars, parse_store
+from gitmem.errors import UnsupportedFormat
+from gitmem.front_matter import read_front_matter
+from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, is_managed
+from gitmem.scanner import RULES
+
+#: What Git writes around a clash: seven of each, at the start of a line, the middle one alone on its line.
+_OURS: Final = re.compile(rb"<{7}(?: .*)?")
+_MIDDLE: Final = re.compile(rb"={7}")
+_THEIRS: Final = re.compile(rb">{7}(?: .*)?")
+_STORE_NAMES: Final = {path: name for name, path in STORES.items()}
+_TEXTS: Final = frozenset({*STORES.values(), *PROSE.values()})
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFinding:
+    """Why a file may not be committed as it is.
+
+    Attributes:
+        path: relative to the home, with slashes.
+        line: from 1; None where the whole file is meant.
+        rule: a short name; a scanner's rule stands with its own name.
+        message: what is wrong; it never quotes what the scanner found.
+        fix: what to do, one sentence.
+    """
+
+    path: str
+    line: int | None
+    rule: str
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        """Return the finding on one line: `path:line: rule: message. fix`."""
+        where = one_line(self.path) if self.line is None else f"{one_line(self.path)}:{self.line}"
+        return f"{where}: {self.rule}: {one_line(self.message)}. {self.fix}"
+
+
+def check_file(
+    path: str,
+    content: bytes | None,
+    before: bytes | None,
+    config: HomeConfig,
+    allowed: Collection[str] = frozenset(),
+) -> list[CheckFinding]:
+    """Return what speaks against committing a file.
+
+    Args:
+        path: relative to the home, with slashes.
+        content: what would be committed; None deletes the file.
+        before: what the last commit has; None if it has no such file.
+        config: the home's facts as they would be with this commit.
+        allowed: this machine's exceptions for the scanner.
+    """
+    if content == before:
+        return []
+    if path == LEDGER or path.startswith(f"{LEDGER}/"):
+        return list(_ledger(path, content))
+    return [
+        finding for check in _CHECKS for finding in check(_Change(path, content, before, config, allowed))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    path: str
+    content: bytes | None
+    before: bytes | None
+    config: HomeConfig
+    allowed: Collection[str]
+
+    def finding(self, line: int | None, rule: str, message: str, fix: str) -> CheckFinding:
+        return CheckFinding(self.path, line, rule, message, fix)
+
+
+def _ledger(path: str, content: bytes | None) -> Iterator[CheckFinding]:
+    if content is not None:
+        fix = f"Take it out of the commit: git rm -r --cached --quiet {LEDGER}"
+        yield CheckFinding(
+            path, None, "ledger", "the ledger is kept on its own branches, not on this one", fix
+        )
+
+
+def _episode(change: _Change) -> Iterator[CheckFinding]:
+    if not change.path.startswith(f"{EPISODES}/") or change.before is None:
+        return
+    if change.content is not None and _is_stub(change.content, change.before):
+        return
+    did = "deleted" if change.content is None else "changed"
+    fix = f"Take it back: git checkout HEAD -- '{change.path}'"
+    yield change.finding(None, "episode", f"an episode is an account of what was, and is not {did}", fix)
+
+
+def _is_stub(content: bytes, before: bytes) -> bool:
+    """Say whether an episode was forgotten: its id is left, and the word that says so."""
+    new, old = read_front_matter(_lenient(content)), read_front_matter(_lenient(before))
+    mark = new.fields.get("forgotten")
+    body = _lenient(content)[new.body_start :]
+    return mark is not None and mark.node.text == "true" and new.id == old.id and not body.strip()
+
+
+def _marks(change: _Change) -> Iterator[CheckFinding]:
+    if change.content is None or not is_managed(change.path):
+        return
+    known = {text for _, text in _conflicts(change.before or b"")}
+    for line, text in _conflicts(change.content):
+        if text not in known:
+            fix = "Keep what is right and delete the three mark lines; in an example, indent them."
+            yield change.finding(line, "conflict", "the marks of an unresolved merge stand here", fix)
+
+
+def _conflicts(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield line and bytes of each stretch between the marks of a clash, all three in their order."""
+    if b"<<<<<<<" not in content:
+        return
+    start: int | None = None
+    has_middle = False
+    lines = re.split(rb"\r\n?|\n", content.removeprefix(BOM.encode()))
+    for number, line in enumerate(lines, 1):
+        if _OURS.fullmatch(line):
+            start, has_middle = number, False
+        elif start is not None and _MIDDLE.fullmatch(line):
+            has_middle = True
+        elif start is not None and has_middle and _THEIRS.fullmatch(line):
+            yield start, b"\n".join(lines[start - 1 : number])
+            start = None
+
+
+def _encoding(change: _Change) -> Iterator[CheckFinding]:
+    if change.content is None or not (change.path in _TEXTS or is_note_path(change.path)):
+        return
+    text = decode_text(change.content)
+    if isinstance(text, Problem) and not (
+        change.before is not None and isinstance(decode_text(change.before), Problem)
+    ):
+        yield change.finding(text.line, "encoding", text.reason, "Save the file as UTF-8.")
+
+
+def _limit(change: _Change) -> Iterator[CheckFinding]:
+    name = _STORE_NAMES.get(change.path)
+    if name is None or change.content is None or not change.config.memory[name].enabled:
+        return
+    limit = change.config.memory[name].char_limit
+    chars = _chars(change.content)
+    # Who shortens a full store step by step is not stopped on the way.
+    if chars > limit and chars > _chars(change.before or b""):
+        message = f"{chars:,} of {limit:,} characters, {chars - limit:,} too many"
+        fix = f"Shorten or remove entries, or raise memory.{name}_char_limit in {CONFIG_FILE}."
+        yield change.finding(None, "limit", message, fix)
+
+
+def _chars(content: bytes) -> int:
+    return count_chars(parse_store(_lenient(content)))
+
+
+def _front_matter(change: _Change) -> Iterator[CheckFinding]:
+    if change.content is None or not is_note_path(change.path):
+        return
+    found = read_front_matter(_lenient(change.content)).problems
+    if not found:
+        return
+    known = {problem.reason for problem in read_front_matter(_lenient(change.before or b"")).problems}
+    for problem in found:
+        if problem.reason not in known:
+            fix = "Mend that line, or delete the front matter."
+            yield change.finding(problem.line, "front-matter", problem.reason, fix)
+
+
+def _home_facts(change: _Change) -> Iterator[CheckFinding]:
+    if change.path != CONFIG_FILE:
+        return
+    take_back = f"Take it back: git checkout HEAD -- {CONFIG_FILE}"
+    if change.content is None:
+        yield change.finding(None, "config", "without this file the repository is no agent home", take_back)
+        return
+    try:
+        new = parse_config(change.content)
+    except UnsupportedFormat as error:
+        yield change.finding(None, "config", error.message, error.hint or take_back)
+        return
+    old = _parsed(change.before)
+    if old is not None and new.home_id != old.home_id:
+        message = f"the home's id was {old.home_id} and cannot become {new.home_id}"
+        yield change.finding(None, "config", message, "Put the line `home` back.")
+    for problem in new.problems:
+        if old is None or problem not in old.problems:
+            yield change.finding(None, "config", problem, "Mend that line.")
+
+
+def _parsed(content: bytes | None) -> HomeConfig | None:
+    try:
+        return None if content is None else parse_config(content)
+    except UnsupportedFormat:
+        return None
+
+
+def _scanner(change: _Change) -> Iterator[CheckFinding]:
+    if change.content is None or not is_managed(change.path):
+        return
+    text = _lenient(change.content)
+    found = _found(text, change.allowed)
+    if not found:
+        return
+    before = _lenient(change.before or b"")
+    known = {(one.rule, before[one.start : one.end]) for one in _found(before, change.allowed)}
+    for one in found:
+        if (one.rule, text[one.start : one.end]) not in known:
+            fix = f"Take it out; if it is harmless: gitmem config set gitmem.scannerAllow {one.rule}"
+            yield change.finding(line_at(text, one.start), one.rule, one.reason, fix)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    rule: str
+    reason: str
+    start: int
+    end: int
+
+
+def _found(text: str, allowed: Collection[str]) -> list[_Hit]:
+    hits = []
+    for rule in RULES:
+        if rule.sign in text and rule.name not in allowed:
+            spans = (match.span() for match in rule.pattern.finditer(text))
+            hits += [_Hit(rule.name, f"a secret ({rule.name})", *span) for span in spans]
+    return hits
+
+
+def _lenient(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+_CHECKS: Final[tuple[Callable[[_Change], Iterator[CheckFinding]], ...]] = (
+    _home_facts,
+    _episode,
+    _marks,
+    _encoding,
+    _limit,
+    _front_matter,
+    _scanner,
+)

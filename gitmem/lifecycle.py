@@ -5,49 +5,53 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from gitmem.errors import GitmemError, ObjectMissing
-from gitmem.ledger import Ledger
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import Line, decode, split_segment
 from gitmem.lifecycle_rules import Snapshot, find_heads
 from gitmem.records import LIFECYCLE_KINDS
+from gitmem.segment_facts import SegmentFacts
 
 _SIGNS: Final = tuple(f'"kind":"{kind}"'.encode() for kind in sorted(LIFECYCLE_KINDS))
+#: Of the rows that `extract_snapshots` makes.
+_VERSION: Final = 1
 
 
 class Lifecycle:
     """Knows the heads of every object; reads each version of a segment once.
 
     Args:
+        layout: where the places of snapshots are kept from process to process.
         ledger: where the snapshots are.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, layout: Layout, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._read: dict[str, tuple[str, ...]] = {}
-        self._lines: dict[tuple[str, str], dict[str, Line]] = {}
+        self._facts = SegmentFacts(layout, ledger, "lifecycle", _VERSION, extract_snapshots)
+        self._objects: dict[tuple[str, str], dict[str, Snapshot]] = {}
+        self._places: dict[str, str] = {}
+        self._noted: dict[str, Line] = {}
         self._unwritten: dict[str, Snapshot] = {}
-        self._receipts: frozenset[str] = frozenset()
+        self._is_empty = True
         self._mutex = threading.RLock()
 
     def heads(self, kind: str, object_id: str) -> Sequence[Snapshot]:
         """Return the heads of one object with their whole bodies; none if it is not known."""
         with self._mutex:
             self._catch_up()
-            lines = self._lines.get((kind, object_id), {})
-            return find_heads(self._snapshot(line) for line in lines.values())
+            return self._whole_heads(self._objects.get((kind, object_id), {}))
 
     def all_heads(self) -> Mapping[tuple[str, str], Sequence[Snapshot]]:
         """Return the heads of all objects by kind and object id."""
         with self._mutex:
             self._catch_up()
-            return {
-                key: find_heads(map(self._snapshot, lines.values())) for key, lines in self._lines.items()
-            }
+            return {key: self._whole_heads(snapshots) for key, snapshots in self._objects.items()}
 
     def catch_up(self) -> None:
-        """Read what is not known yet; the first time that is the whole ledger."""
+        """Read what is not known yet; the whole ledger where nothing is kept of it."""
         with self._mutex:
             self._catch_up()
 
@@ -59,7 +63,10 @@ class Lifecycle:
             snapshots: the last of each object in it, whose long texts cannot be read back yet.
         """
         with self._mutex:
-            self._take(lines)
+            for line in lines:
+                if line.object is not None:
+                    self._noted[line.id] = line
+                    self._take(Snapshot.of(line, {}))
             self._unwritten.update({snapshot.id: snapshot for snapshot in snapshots})
 
     def note_written(self) -> None:
@@ -68,36 +75,73 @@ class Lifecycle:
             self._unwritten.clear()
 
     def forget_notes(self) -> None:
-        """Drop everything known; for a commit that failed after its lines were noted."""
+        """Drop what was noted; for a commit that failed after its lines were noted."""
         with self._mutex:
-            self._read.clear()
-            self._lines.clear()
-            self._unwritten.clear()
+            for known in (self._objects, self._places, self._noted, self._unwritten):
+                known.clear()
+            self._is_empty = True
 
-    def _take(self, lines: Iterable[Line]) -> None:
-        for line in lines:
-            if line.object is not None:
-                self._lines.setdefault((line.kind, line.object), {})[line.id] = line
+    def _take(self, snapshot: Snapshot) -> None:
+        self._objects.setdefault((snapshot.kind, snapshot.object), {})[snapshot.id] = snapshot
 
     def _catch_up(self) -> None:
-        segments = self._ledger.segments()
-        receipts = self._ledger.receipts().records
-        if receipts != self._receipts:  # what is forgotten has to be read again, as its stub
-            self._read.clear()
-            self._receipts = receipts
-        for path, segment in segments.items():
-            if self._read.get(path) != segment.blobs:
-                with suppress(ObjectMissing):
-                    content = self._ledger.read_segment(segment)
-                    if any(sign in content for sign in _SIGNS):
-                        self._take(line for line in split_segment(content) if isinstance(line, Line))
-                    self._read[path] = segment.blobs
+        self._take_rows(self._facts.values().items() if self._is_empty else self._facts.catch_up())
+        self._is_empty = False
 
-    def _snapshot(self, line: Line) -> Snapshot:
-        unwritten = self._unwritten.get(line.id)
+    def _take_rows(self, facts: Iterable[tuple[str, Any]]) -> None:
+        for path, rows in facts:
+            for row in rows or ():
+                snapshot = _from_row(row)
+                self._take(snapshot)
+                self._places[snapshot.id] = path
+                self._noted.pop(snapshot.id, None)
+
+    def _whole_heads(self, snapshots: Mapping[str, Snapshot]) -> Sequence[Snapshot]:
+        return [self._whole(head) for head in find_heads(snapshots.values())]
+
+    def _whole(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot with its body; a body that cannot be read counts as empty."""
+        unwritten = self._unwritten.get(snapshot.id)
         if unwritten is not None:
             return unwritten
+        line = self._noted.get(snapshot.id) or self._find(snapshot)
+        if line is None:
+            return snapshot
         try:
             return Snapshot.of(line, self._ledger.full_body(decode(line)))
         except GitmemError:
             return Snapshot.of(line)
+
+    def _find(self, snapshot: Snapshot) -> Line | None:
+        segment = self._ledger.segments().get(self._places[snapshot.id])
+        if segment is None:
+            return None
+        with suppress(ObjectMissing):
+            return self._find_in(segment, snapshot)
+        return None
+
+    def _find_in(self, segment: Segment, snapshot: Snapshot) -> Line | None:
+        wanted = f',"id":"{snapshot.id}","turn"'.encode()
+        near = [raw for raw in self._ledger.read_segment(segment).split(b"\n") if wanted in raw]
+        lines = [item for item in split_segment(b"\n".join(near)) if isinstance(item, Line)]
+        return next((line for line in reversed(lines) if line.id == snapshot.id), None)
+
+
+def extract_snapshots(content: bytes) -> list[list[Any]] | None:
+    """Return the envelopes of a segment's lifecycle lines as rows; None where there is none.
+
+    No caller's text is in them, so that what is kept of them never has to be forgotten.
+    """
+    if not any(sign in content for sign in _SIGNS):
+        return None
+    lines = (item for item in split_segment(content) if isinstance(item, Line) and item.object is not None)
+    return [
+        [line.id, line.kind, line.object, line.revision, line.status, list(line.after),
+         line.clock, line.writer, line.seq, line.redacted]
+        for line in lines
+    ]  # fmt: skip
+
+
+def _from_row(row: Sequence[Any]) -> Snapshot:
+    name, kind, object_id, revision, status, after, clock, writer, seq, redacted = row
+    return Snapshot(name, kind, object_id, revision, status, tuple(after), clock, writer, seq, {}, redacted)

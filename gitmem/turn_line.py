@@ -92,7 +92,7 @@ class TurnLine:
         self._owner = HomeOwner(layout, repository.config)
         self._spool = Spool(layout.spool)
         self._disk = DiskCopy(repository, layout)
-        self._lifecycle = Lifecycle(ledger)
+        self._lifecycle = Lifecycle(layout, ledger)
         self._drafter = TurnDrafter(self._lifecycle, home_id=home_id, agent=agent)
         self._mutex = threading.RLock()
         self._state: WriterState | None = None

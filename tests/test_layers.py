@@ -36,8 +36,8 @@ FLOORS = [
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
         branch_landing branch_queue operator_branch curated content_checks note_ids authored_files note_paths notes
         tree_sight duty watch_state home_place writer lines spare_files spool_file spool ledger
-        segment_facts lifecycle history sealing line_position line_merge line_recovery disk_copy line_draft
-        turn_line adoption ledger_copy""",
+        segment_facts lifecycle history sealing line_position line_merge line_recovery disk_copy
+        line_draft turn_line adoption ledger_copy""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/

@@ -38,7 +38,7 @@ def test_each_snapshot_holds_the_whole_object_and_names_the_one_before(desk: Des
     assert (first.revision, first.after) == (1, ())
     assert (second.revision, second.after, second.status) == (2, (first.id,), "completed")
     assert second.body == {"task_id": "t1", "status": "completed", "summary": "second", "owner": "aria"}
-    (head,) = Lifecycle(again(desk).ledger).heads("task", "t1")
+    (head,) = Lifecycle(desk.layout, again(desk).ledger).heads("task", "t1")
     assert head.id == second.id
 
 
@@ -88,20 +88,20 @@ def test_concurrent_changes_meet_in_the_next_one(desk: Desk, tmp_path: Path) -> 
     clone.recorder.record([task("completed", by="clone")])
     desk.recorder.record([task(by="here")])
     git("fetch", "-q", str(tmp_path / "clone"), "refs/heads/*:refs/remotes/clone/*", cwd=root)
-    state = reduce_heads(Lifecycle(desk.ledger).heads("task", "t1"))
+    state = reduce_heads(Lifecycle(desk.layout, desk.ledger).heads("task", "t1"))
     assert (state.status, state.revision, len(state.diverged)) == ("completed", 2, 1)
     receipt = desk.recorder.record([task("completed", expected_revision=2, by="all")])
     assert receipt.refused == ()
     *_, last = snapshots(desk)
     assert (last.revision, len(last.after)) == (3, 2)
-    (head,) = Lifecycle(desk.ledger).heads("task", "t1")
+    (head,) = Lifecycle(desk.layout, desk.ledger).heads("task", "t1")
     assert head.id == last.id
-    assert Lifecycle(desk.ledger).all_heads()["task", "t1"] == [head]
+    assert Lifecycle(desk.layout, desk.ledger).all_heads()["task", "t1"] == [head]
 
 
 def test_a_forgotten_snapshot_still_supersedes(desk: Desk) -> None:
     """Its place stands in the envelope, its text is gone; a process that knew it forgets it too."""
-    lifecycle = Lifecycle(desk.ledger)
+    lifecycle = Lifecycle(desk.layout, desk.ledger)
     desk.recorder.record([task(secret="x")])
     desk.recorder.record([task(secret="y")])
     assert [head.body["secret"] for head in lifecycle.heads("task", "t1")] == ["y"]
@@ -115,9 +115,9 @@ def test_a_forgotten_snapshot_still_supersedes(desk: Desk) -> None:
 def test_objects_of_one_name_and_two_kinds_are_two(desk: Desk) -> None:
     """A task and a wait may be called alike."""
     desk.recorder.record([task(), {"kind": "wait", "wait_id": "t1", "status": "active"}])
-    heads = Lifecycle(desk.ledger).all_heads()
+    heads = Lifecycle(desk.layout, desk.ledger).all_heads()
     assert set(heads) == {("task", "t1"), ("wait", "t1")}
-    assert Lifecycle(desk.ledger).heads("work_item", "t1") == []
+    assert Lifecycle(desk.layout, desk.ledger).heads("work_item", "t1") == []
 
 
 def test_a_failed_commit_leaves_no_trace(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_a_failed_commit_leaves_no_trace(desk: Desk, monkeypatch: pytest.MonkeyP
         (2, (found[0].id,)),
         (3, (found[1].id,)),
     ]
-    assert isinstance(Lifecycle(desk.ledger).heads("task", "t1")[0], Snapshot)
+    assert isinstance(Lifecycle(desk.layout, desk.ledger).heads("task", "t1")[0], Snapshot)
 
 
 def test_work_items_are_checked_at_sealing(desk: Desk) -> None:

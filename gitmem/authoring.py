@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from gitmem.branch_changes import PathChange, WriteOutcome
-from gitmem.errors import UsageError
+from gitmem.curated import PROSE
+from gitmem.errors import RefusedError, UsageError
 from gitmem.json_view import JsonView
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
+from gitmem.proposals import ProposedEdit
+from gitmem.protected_paths import MAY_EDIT, parse_paths, refuse_protected
 from gitmem.records import check_name, mint_id
 from gitmem.refs import parse_ref
 from gitmem.scanner import redact_secrets
-from gitmem.subjects import KIND, REASON, SESSION, SOURCE, TURN, format_message
+from gitmem.subjects import APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, format_message
 from gitmem.turn import Turn
+from gitmem.write_approval import Held, ProposedChange, WriteApproval, check_origin
 
 Author = Literal["agent", "operator"]
 
@@ -30,6 +34,8 @@ class Provenance:
         turn: the open turn that the change belongs to, or the id of the turn that caused it.
         source: ref of the message that led to it.
         reason: in words.
+        origin: `foreground`, or `background_review` for an agent that works with nobody there.
+        approved: id of the proposal whose change this is, approved by an operator.
     """
 
     author: Author = "agent"
@@ -37,11 +43,23 @@ class Provenance:
     turn: Turn | str | None = None
     source: str | None = None
     reason: str | None = None
+    origin: str = "foreground"
+    approved: str | None = None
 
     @property
     def open_turn(self) -> Turn | None:
         """The open turn that the change belongs to, if there is one."""
         return self.turn if isinstance(self.turn, Turn) else None
+
+    @property
+    def turn_id(self) -> str | None:
+        """The id of the turn that it belongs to or that caused it."""
+        return self.turn.id if isinstance(self.turn, Turn) else self.turn
+
+    @property
+    def session_id(self) -> str | None:
+        """The conversation: the one that is named, else the open turn's."""
+        return self.session or (self.turn.session if isinstance(self.turn, Turn) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +72,7 @@ class WriteReply(JsonView):
         unchanged: it was so already, and nothing was committed.
         conflicts: copies of texts that lost a merge on the way.
         redactions: rules by which secrets were replaced.
+        staged: nothing was written; the change waits for an operator as the proposal `pending_id`.
     """
 
     committed: str | None
@@ -64,6 +83,8 @@ class WriteReply(JsonView):
     unchanged: bool = False
     conflicts: Sequence[str] = ()
     redactions: Sequence[str] = ()
+    staged: bool = False
+    pending_id: str | None = None
 
 
 class Authoring:
@@ -74,15 +95,29 @@ class Authoring:
         records: takes the records.
         agent: the agent's `Name <mail>`.
         operator: returns the operator's.
+        setting: returns the value of a Git setting of this machine.
+        approval: holds changes of whole files; those of entries are held before they come here.
+        read: returns a file's bytes, for what a proposal shows.
     """
 
     def __init__(
-        self, branch: OperatorBranch, records: MemoryRecords, *, agent: str, operator: Callable[[], str]
+        self,
+        branch: OperatorBranch,
+        records: MemoryRecords,
+        *,
+        agent: str,
+        operator: Callable[[], str],
+        setting: Callable[[str], str | None] = lambda _: None,
+        approval: WriteApproval | None = None,
+        read: Callable[[str], bytes | None] = lambda _: None,
     ) -> None:
         self._branch = branch
         self._records = records
         self._agent = agent
         self._operator = operator
+        self._setting = setting
+        self._approval = approval
+        self._read = read
 
     def write(
         self,
@@ -106,9 +141,16 @@ class Authoring:
 
         Raises:
             UsageError: author, session, turn or source is none, or the turn ended; nothing was written.
+            ProtectedPath: the agent may not write a path.
+            RefusedError: the operator was asked and denied it.
         """
         _check_cause(by)
+        if by.author == "agent":
+            refuse_protected((one.path for one in changes), parse_paths(self._setting(MAY_EDIT)))
         clean, rules = _without_secrets(changes)
+        held = self._hold(clean, kind=kind, action=action, subject=subject, source_ref=source_ref, by=by)
+        if held is not None:
+            return _held_reply(held, clean, source_ref, rules)
         own = by.open_turn.id if by.open_turn else mint_id("turn") if by.author == "agent" else None
         cause = by.turn if isinstance(by.turn, str) else own
         with self._records.within(by.open_turn):
@@ -121,11 +163,68 @@ class Authoring:
             )
         return _reply(outcome, clean, source_ref, rules)
 
+    def _hold(
+        self,
+        changes: Sequence[PathChange],
+        *,
+        kind: str,
+        action: str,
+        subject: str,
+        source_ref: str | None,
+        by: Provenance,
+    ) -> Held | None:
+        target = _target(kind, changes)
+        if self._approval is None or target is None:
+            return None
+        change = ProposedChange(
+            target=target,
+            action=action,
+            edits=tuple(self._edit(action, one) for one in changes),
+            changes=tuple(changes),
+            subject=subject,
+            kind=kind,
+            source_ref=source_ref,
+        )
+        return self._approval.hold(change, by)
+
+    def _edit(self, action: str, change: PathChange) -> ProposedEdit:
+        return ProposedEdit(action, _as_text(self._read(change.path)), _as_text(change.result))
+
+
+def _target(kind: str, changes: Sequence[PathChange]) -> str | None:
+    """Return what a change of whole files is proposed as, None for what is not proposed here."""
+    if kind == "note":
+        return "note"
+    names = [name for name, path in PROSE.items() if path == changes[0].path]
+    return names[0] if kind == "memory" and names else None
+
+
+def _as_text(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("utf-8", "replace")
+
+
+def _held_reply(
+    held: Held, changes: Sequence[PathChange], source_ref: str | None, rules: Sequence[str]
+) -> WriteReply:
+    if held.is_denied:
+        raise RefusedError(held.message, hint="Ask the operator what they want instead.")
+    return WriteReply(
+        committed=None,
+        reason=held.message,
+        source_ref=source_ref,
+        path=changes[0].path,
+        on_disk=False,
+        redactions=rules,
+        staged=True,
+        pending_id=held.pending_id,
+    )
+
 
 def _check_cause(by: Provenance) -> None:
     # Before anything is written: what is on the branch must be able to get its record, too.
     if by.author not in get_args(Author):
         raise UsageError(f"the author is {' or '.join(get_args(Author))}, not {by.author!r}", field="by")
+    check_origin(by.origin)
     if by.open_turn is not None:
         by.open_turn.check_open()
     if by.session is not None:
@@ -139,8 +238,14 @@ def _check_cause(by: Provenance) -> None:
 
 
 def _trailers(kind: str, turn_id: str | None, by: Provenance) -> list[tuple[str, str | None]]:
-    session = by.session or (by.open_turn.session if by.open_turn else None)
-    return [(KIND, kind), (TURN, turn_id), (SESSION, session), (SOURCE, by.source), (REASON, by.reason)]
+    return [
+        (KIND, kind),
+        (TURN, turn_id),
+        (SESSION, by.session_id),
+        (SOURCE, by.source),
+        (REASON, by.reason),
+        (APPROVED_BY, "operator" if by.approved is not None else None),
+    ]
 
 
 def _reply(

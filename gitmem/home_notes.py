@@ -53,7 +53,8 @@ class HomeNotes:
             content: its text.
             title: its title; default its first heading.
             tags: its tags.
-            cause: `session`, `turn`, `source`, `reason`, and `by` (`agent` or `operator`).
+            cause: `session`, `turn`, `source`, `reason`, `by` (`agent` or `operator`), and `origin`
+                (`foreground`, or `background_review` for an agent that nobody attends).
         """
         plan = self._parts.notes.plan_add(content, path=path, title=title, tags=tags)
         return self._write_note(plan, **cause)
@@ -101,8 +102,9 @@ class HomeNotes:
         turn: Turn | str | None = None,
         source: str | None = None,
         reason: str | None = None,
+        origin: str = "foreground",
     ) -> WriteReply:
         self._parts.check_owner()
-        reply = self._parts.writes.write_note(plan, Provenance(by, session, turn, source, reason))
+        reply = self._parts.writes.write_note(plan, Provenance(by, session, turn, source, reason, origin))
         self._parts.recorder.commit_waiting()
         return reply

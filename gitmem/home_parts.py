@@ -23,13 +23,17 @@ from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
+from gitmem.proposals import ProposalFolder
 from gitmem.spool import Spool
+from gitmem.tree_files import ManagedFile, read_managed
 from gitmem.turn import Turn, TurnRecorder
 from gitmem.turn_line import TurnLine
+from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
     from gitmem.history import History
     from gitmem.indexer import Indexer
+    from gitmem.judgements import Judgements
     from gitmem.ledger_copy import LedgerCopy
     from gitmem.machine_settings import MachineSettings
     from gitmem.note_ids import NoteIds
@@ -93,8 +97,41 @@ class HomeParts:
     @cached_property
     def writes(self) -> FileWrites:
         """Writing of notes and managed files."""
-        authoring = Authoring(self.branch, self.records, agent=self.agent, operator=lambda: self.operator)
-        return FileWrites(authoring, self.layout, lambda: self.repository.head().commit)
+        return FileWrites(self.authoring, self.layout, lambda: self.repository.head().commit)
+
+    @cached_property
+    def authoring(self) -> Authoring:
+        """The one way of every change to the operator's branch."""
+        return Authoring(
+            self.branch,
+            self.records,
+            agent=self.agent,
+            operator=lambda: self.operator,
+            setting=self.repository.config,
+            approval=self.approval,
+            read=self._read_file,
+        )
+
+    @cached_property
+    def proposals(self) -> ProposalFolder:
+        """The changes that wait for an operator's word."""
+        return ProposalFolder(self.layout)
+
+    @cached_property
+    def approval(self) -> WriteApproval:
+        """What decides which changes wait for it."""
+        return WriteApproval(self.proposals, self.repository.config, now=self.now)
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """What was retracted and rejected."""
+        from gitmem.judgements import Judgements
+
+        return Judgements(self.ledger, self.layout)
+
+    def _read_file(self, path: str) -> bytes | None:
+        found = read_managed(self.layout.root, path)
+        return found.content if isinstance(found, ManagedFile) else None
 
     @cached_property
     def notes(self) -> Notes:

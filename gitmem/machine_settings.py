@@ -11,7 +11,9 @@ from gitmem.errors import NotFound, UsageError
 from gitmem.git_refs import is_ref_name
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
+from gitmem.protected_paths import MAY_EDIT, PROTECTED, parse_paths
 from gitmem.repository import Repository
+from gitmem.write_approval import WRITE_APPROVAL, is_true
 
 _MACHINE: Final = "git config, this machine only"
 _BRANCH: Final = "gitmem.branch"
@@ -53,10 +55,24 @@ def _switch(key: str, value: str) -> str:
     return words[value.strip().lower()]
 
 
+def _approval(key: str, value: str) -> str:
+    return "true" if is_true(value) else _switch(key, value)
+
+
+def _paths(key: str, value: str) -> str:
+    unknown = parse_paths(value) - set(PROTECTED)
+    if unknown:
+        listed = ", ".join(PROTECTED)
+        raise UsageError(f"{key} lists protected files ({listed}), not {', '.join(sorted(unknown))}")
+    return " ".join(sorted(parse_paths(value)))
+
+
 _KNOWN: Final = (
     _Known(_BRANCH, None, _branch),
     _Known("gitmem.sign", "false", _switch),
     _Known("gitmem.allowOtherOwner", "false", _switch),
+    _Known(WRITE_APPROVAL, "false", _approval),
+    _Known(MAY_EDIT, None, _paths),
 )
 
 

@@ -28,6 +28,7 @@ HOME: Final = "Gitmem-Home"
 SESSION: Final = "Gitmem-Session"
 SOURCE: Final = "Gitmem-Source"
 REASON: Final = "Gitmem-Reason"
+APPROVED_BY: Final = "Gitmem-Approved-By"
 
 Trailers = Sequence[tuple[str, str | None]]
 

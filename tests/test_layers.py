@@ -21,7 +21,8 @@ FLOORS = [
         "errors times counted records refs config identity json_view",
         # 1 pure rules
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
-        subjects authored_text branch_changes entries note_tags front_matter_yaml front_matter
+        subjects authored_text branch_changes entries judgement_rules protected_paths note_tags
+        front_matter_yaml front_matter
         front_matter_edit note_text catalog note_identity slugs scanner stemming analysis documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
         settling tree_edit staging_extensions staging_area pack_format git_pattern attributes
@@ -35,8 +36,9 @@ FLOORS = [
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
         branch_landing branch_queue operator_branch curated content_checks note_ids authored_files note_paths notes
-        tree_sight duty watch_state home_place writer lines spare_files spool_file spool ledger
-        segment_facts lifecycle history sealing line_position line_merge line_recovery disk_copy
+        tree_sight proposals write_approval duty watch_state home_place writer lines spare_files
+        spool_file spool ledger
+        segment_facts judgements lifecycle history sealing line_position line_merge line_recovery disk_copy
         line_draft turn_line adoption ledger_copy""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get

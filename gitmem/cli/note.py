@@ -97,6 +97,8 @@ def _write(change: Any) -> None:
 
 def describe(receipt: Any) -> str:
     """Return what is true of a write, in one line."""
+    if receipt.staged:
+        return f"{receipt.path}: {receipt.reason}"
     if receipt.unchanged:
         return f"{receipt.path}: it is so already"
     if receipt.committed:

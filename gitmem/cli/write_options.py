@@ -20,6 +20,11 @@ write_options = options(
         type=click.Choice(["agent", "operator"]),
         help="Whose change it is; by default yours at a terminal, else the agent's.",
     ),
+    click.option(
+        "--origin",
+        type=click.Choice(["foreground", "background_review"]),
+        help="background_review: the agent works with nobody there; what it removes is only proposed.",
+    ),
 )
 
 
@@ -27,4 +32,5 @@ def cause(values: dict[str, Any]) -> dict[str, Any]:
     """Return the write options among a command's values, with `by` decided."""
     taken = {name: values.pop(name) for name in ("session", "turn", "source", "reason", "by")}
     taken["by"] = taken["by"] or ("operator" if standard_input.is_terminal() else "agent")
-    return taken
+    origin = values.pop("origin", None)
+    return taken if origin is None else {**taken, "origin": origin}

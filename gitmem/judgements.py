@@ -1,0 +1,136 @@
+"""Remembers what was retracted and rejected: asked by ref for what is shown, by text for what is proposed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from gitmem.errors import GitmemError
+from gitmem.judgement_rules import (
+    LIFT,
+    ROWS_VERSION,
+    Judgement,
+    JudgementIndex,
+    JudgementRow,
+    fold_judgements,
+    from_row,
+    judgement_body,
+    judgement_of,
+    judgement_row,
+    subject_of,
+    text_digests,
+    to_row,
+)
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger, spooled_record, spooled_records
+from gitmem.ledger_format import Line, decode_lines, split_segment
+from gitmem.records import Event, Record, mint_id
+from gitmem.segment_facts import SegmentFacts
+from gitmem.times import format_time
+
+#: Stands for the clock of what has none yet: behind every clock of hex digits.
+_LATEST: Final = "~"
+
+
+class Judgements:
+    """The judgements of one home, as its ledger and its spool have them. Safe in threads.
+
+    Args:
+        ledger: whose `memory` records judge.
+        layout: where what was read of each segment is kept.
+    """
+
+    def __init__(self, ledger: Ledger, layout: Layout) -> None:
+        self._ledger = ledger
+        self._facts = SegmentFacts(layout, ledger, "judgements", ROWS_VERSION, _judging_rows)
+        self._lock = threading.RLock()
+        self._told: dict[str, Record] = {}
+        self._last: tuple[object, JudgementIndex] | None = None
+        self._tips: tuple[object, tuple[JudgementRow, ...]] | None = None
+
+    def find(self, text: str) -> Judgement | None:
+        """Return the judgement of a text, or of one that differs in case, spacing or full stop alone."""
+        texts = self.index().texts
+        if not texts:
+            return None
+        return self._read(next((texts[digest] for digest in text_digests(text) if digest in texts), None))
+
+    def of(self, ref: str) -> Judgement | None:
+        """Return the retraction of what a ref names, if it was retracted."""
+        refs = self.index().refs
+        return self._read(refs.get(subject_of(ref))) if refs else None
+
+    def retracted(self) -> Mapping[str, str]:
+        """Return the refs that were retracted, with the ids of the records that say so."""
+        return self.index().refs
+
+    def index(self) -> JudgementIndex:
+        """Return what stands now."""
+        with self._lock:
+            rows = self._sealed_rows()
+            spooled = tuple(self._spooled_rows())
+            key = (id(rows), spooled)
+            if self._last is None or self._last[0] != key:
+                self._last = (key, fold_judgements([*rows, *spooled]))
+            return self._last[1]
+
+    def remember(self, event: Event, turn: str) -> None:
+        """Count a judging event that this process told, before its turn has ended."""
+        with self._lock:
+            self._told[event.id] = spooled_record(event, turn)
+
+    def lifting(self, text: str, *, by: str, now: float) -> Event | None:
+        """Return the event by which an operator who says a judged text again takes the judgement back."""
+        judgement = self.find(text)
+        if judgement is None:
+            return None
+        record = self._find(judgement.source_ref.removeprefix("memory:"))
+        digests = record.body.get("digests") if record is not None else None
+        known = digests if isinstance(digests, list) else list(text_digests(text))
+        ref = record.body.get("ref") if record is not None else None
+        return judgement_event(judgement_body(LIFT, by=by, ref=ref, digests=known), now=now)
+
+    def _sealed_rows(self) -> tuple[JudgementRow, ...]:
+        tips = (frozenset(self._ledger.tips().values()), self._ledger.receipts().records)
+        if self._tips is None or self._tips[0] != tips:
+            rows = (from_row(row) for value in self._facts.values().values() for row in value)
+            self._tips = (tips, tuple(rows))
+        return self._tips[1]
+
+    def _spooled_rows(self) -> Iterator[JudgementRow]:
+        spooled = [record for turn in self._ledger.spooled() for record in spooled_records(turn)]
+        for number, record in enumerate([*spooled, *self._told.values()]):
+            row = judgement_row(record.id, record.kind, record.body, (_LATEST, "", number))
+            if row is not None:
+                yield row
+
+    def _read(self, record_id: str | None) -> Judgement | None:
+        record = self._find(record_id) if record_id is not None else None
+        return judgement_of(record) if record is not None else None
+
+    def _find(self, record_id: str) -> Record | None:
+        record = self._ledger.find(record_id) or self._told.get(record_id)
+        if record is None:
+            return None
+        with suppress(GitmemError):  # a long text that is gone leaves what the line has of it
+            return replace(record, body=self._ledger.full_body(record))
+        return record
+
+
+def judgement_event(
+    body: Mapping[str, Any], *, now: float, session: str | None = None, record_id: str | None = None
+) -> Event:
+    """Return a judging record as it is told to a turn."""
+    return Event(record_id or mint_id("memory"), "memory", format_time(now), dict(body), session=session)
+
+
+def _judging_rows(content: bytes) -> Sequence[Any]:
+    """Return the rows of a segment; only lines that may judge are decoded."""
+    if b'"judgement"' not in content:
+        return []
+    lines = [one for one in split_segment(content) if isinstance(one, Line) and one.kind == "memory"]
+    rows = (judgement_row(r.id, r.kind, r.body, (r.clock, r.writer, r.seq)) for r in decode_lines(lines))
+    return [to_row(row) for row in rows if row is not None]

@@ -17,7 +17,7 @@ from gitmem.protected_paths import MAY_EDIT, parse_paths, refuse_protected
 from gitmem.records import check_name, mint_id
 from gitmem.refs import parse_ref
 from gitmem.scanner import redact_secrets
-from gitmem.subjects import APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, format_message
+from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, format_message
 from gitmem.turn import Turn
 from gitmem.write_approval import Held, ProposedChange, WriteApproval, check_origin
 
@@ -130,6 +130,9 @@ class Authoring:
         by: Provenance,
     ) -> WriteReply:
         """Change files of the operator's branch.
+        allowed: Sequence[str] = (),
+        scanned: bool = False,
+        locked: bool = False,
 
         Args:
             changes: what to change; their secrets are replaced before anything is written.
@@ -140,14 +143,17 @@ class Authoring:
             by: who, and why.
 
         Raises:
+            allowed: rules whose findings this machine allows; the commit names them.
+            scanned: what is new was scanned and is refused for a secret, so no text is replaced.
+            locked: the caller holds the home's lock.
             UsageError: author, session, turn or source is none, or the turn ended; nothing was written.
             ProtectedPath: the agent may not write a path.
             RefusedError: the operator was asked and denied it.
         """
-        _check_cause(by)
+        check_cause(by)
         if by.author == "agent":
             refuse_protected((one.path for one in changes), parse_paths(self._setting(MAY_EDIT)))
-        clean, rules = _without_secrets(changes)
+        clean, rules = (list(changes), []) if scanned else _without_secrets(changes)
         held = self._hold(clean, kind=kind, action=action, subject=subject, source_ref=source_ref, by=by)
         if held is not None:
             return _held_reply(held, clean, source_ref, rules)
@@ -156,12 +162,13 @@ class Authoring:
         with self._records.within(by.open_turn):
             outcome = self._branch.write(
                 clean,
-                message=format_message(subject, _trailers(kind, cause, by)),
+                message=format_message(subject, [*_trailers(kind, cause, by), *_allowed(allowed)]),
                 author=self._agent if by.author == "agent" else self._operator(),
                 operation=f"{kind} {action}",
                 turn=own,
             )
         return _reply(outcome, clean, source_ref, rules)
+                locked=locked,
 
     def _hold(
         self,
@@ -220,7 +227,8 @@ def _held_reply(
     )
 
 
-def _check_cause(by: Provenance) -> None:
+def check_cause(by: Provenance) -> None:
+    """Raise a `UsageError` if author, session, turn or source is none, or the turn has ended."""
     # Before anything is written: what is on the branch must be able to get its record, too.
     if by.author not in get_args(Author):
         raise UsageError(f"the author is {' or '.join(get_args(Author))}, not {by.author!r}", field="by")
@@ -243,13 +251,17 @@ def _trailers(kind: str, turn_id: str | None, by: Provenance) -> list[tuple[str,
         (TURN, turn_id),
         (SESSION, by.session_id),
         (SOURCE, by.source),
-        (REASON, by.reason),
+        (REASON, redact_secrets(by.reason)[0] if by.reason else None),
         (APPROVED_BY, "operator" if by.approved is not None else None),
     ]
 
 
 def _reply(
     outcome: WriteOutcome, changes: Sequence[PathChange], source_ref: str | None, rules: Sequence[str]
+def _allowed(rules: Sequence[str]) -> list[tuple[str, str | None]]:
+    return [(ALLOWED, ", ".join(dict.fromkeys(rules)))]
+
+
 ) -> WriteReply:
     kept = [change.path for change in changes if change.result is not None]
     return WriteReply(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.config import HomeConfig, parse_config
 from gitmem.errors import NotAHome, UnsupportedFormat
+from gitmem.home_memory import HomeMemory
 from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
 from gitmem.init import InitReport, check_git_format, init_home
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _WHOLE = 50_000
 
 
-class AgentHome(HomeNotes):
+class AgentHome(HomeMemory, HomeNotes):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
 
     Use `AgentHome.open` or `AgentHome.init`.
@@ -125,6 +126,7 @@ class AgentHome(HomeNotes):
             work_item: id of what it is for.
         """
         self._parts.check_owner()
+        self._begin_turn(session)
         return self._parts.recorder.open(session=session, workspace=workspace, work_item=work_item)
 
     def record(self, events: Sequence[Mapping[str, Any]], **links: Any) -> Receipt:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gitmem.judgements import Judgements
     from gitmem.ledger_copy import LedgerCopy
     from gitmem.machine_settings import MachineSettings
+    from gitmem.memory_tool import MemoryTool, Verdict
     from gitmem.note_ids import NoteIds
     from gitmem.notes import Notes
     from gitmem.search import Search
@@ -111,6 +112,34 @@ class HomeParts:
             approval=self.approval,
             read=self._read_file,
         )
+
+    @cached_property
+    def memory_tool(self) -> MemoryTool:
+        """The tool that changes the memory stores."""
+        from gitmem.memory_tool import MemoryTool, ToolParts
+
+        return MemoryTool(
+            ToolParts(
+                layout=self.layout,
+                authoring=self.authoring,
+                branch=self.branch,
+                spool=self.spool,
+                files=self.config.memory.__getitem__,
+                scan=self._scan_memory,
+                judged=self._judgement_of,
+            )
+        )
+
+    def _scan_memory(self, text: str) -> Verdict:
+        from gitmem.memory_tool import Verdict
+        from gitmem.scanner import redact_secrets
+
+        rules = redact_secrets(text)[1]
+        return Verdict(f"Blocked: secret '{rules[0]}'" if rules else None, rules)
+
+    def _judgement_of(self, text: str) -> tuple[str, str] | None:
+        found = self.judgements.find(text)
+        return None if found is None else (found.sentence, found.source_ref)
 
     @cached_property
     def proposals(self) -> ProposalFolder:

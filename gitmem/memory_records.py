@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-from gitmem.branch_changes import PendingWrite
+from gitmem.branch_changes import PendingChange, PendingWrite
+from gitmem.curated import STORES
+from gitmem.entries import parse_store
 from gitmem.git_objects import hash_object
 from gitmem.identity import is_agent
 from gitmem.ledger import Ledger
 from gitmem.records import Event, derive_id, is_name
-from gitmem.subjects import KIND, REASON, SESSION, SOURCE, TURN, parse_trailers
+from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, parse_trailers
 from gitmem.times import format_time
 from gitmem.turn import Turn, TurnRecorder
+
+#: Fields of a record that are taken from its commit's trailers.
+_TRAILERS: Final = (("reason", REASON), ("source", SOURCE), ("approved_by", APPROVED_BY))
 
 
 class MemoryRecords:
@@ -90,11 +95,34 @@ def memory_event(write: PendingWrite) -> Event:
     ]
     action = write.operation.rpartition(" ")[2]
     body: dict[str, Any] = {"target": trailers.get(KIND, "file"), "action": action, "files": files}
-    body |= {name: trailers[key] for name, key in (("reason", REASON), ("source", SOURCE)) if key in trailers}
+    body |= _entries(write.changes)
+    body |= {name: trailers[key] for name, key in _TRAILERS if key in trailers}
+    if ALLOWED in trailers:
+        body["allowed"] = trailers[ALLOWED].split(", ")
     if trailers.get(TURN, write.turn) != write.turn:
         body["cause"] = trailers[TURN]
     name = derive_id("memory", str(write.turn), *(f"{f['path']} {f['before']} {f['after']}" for f in files))
     return Event(name, "memory", format_time(write.since), body, session=_session(trailers.get(SESSION)))
+
+
+def _entries(changes: Sequence[PendingChange]) -> dict[str, Any]:
+    """Return the store that a write changed, with the ids of the entries that went and came."""
+    targets = {path: target for target, path in STORES.items()}
+    change = changes[0]
+    if len(changes) != 1 or change.path not in targets:
+        return {}
+    before, after = (_ids(content) for content in (change.base, change.result))
+    return {
+        "target": targets[change.path],
+        "entries": {
+            "before": [one for one in before if one not in after],
+            "after": [one for one in after if one not in before],
+        },
+    }
+
+
+def _ids(content: bytes | None) -> list[str]:
+    return [entry.id for entry in parse_store((content or b"").decode("utf-8", "replace"))]
 
 
 def _session(name: str | None) -> str | None:

@@ -108,6 +108,14 @@ class Spool:
             raise UsageError("no turn is open", hint="Open one with `gitmem turn open`.", turns=turns)
         raise UsageError(f"{len(turns)} turns are open", hint="Name one with --turn.", turns=turns)
 
+    def held_by(self, session: str) -> str | None:
+        """Return the id of a turn of this session that several processes feed, if there is one."""
+        for name in self._names_of(_HELD):
+            with suppress(OSError):
+                if read_turn(self.folder / name).header.get("session") == session:
+                    return name.removesuffix(_HELD)
+        return None
+
     def finished(self) -> list[Path]:
         """Return the files of finished turns that are not sealed yet, in the order in which they ended."""
         return self._paths(FINISHED)

@@ -2,6 +2,7 @@
 
     turn 118: 2 messages, 3 tools            turn 119 (interrupted): 1 message
     note: edit ops/staging.md                note: move a.md to ops/a.md
+    memory: + 1 entry (34 %)                 memory: ~ 1, - 2 user entries (8 %)
     found: notes/staging.md                  edit: 3 files
     init: agent home
 
@@ -28,6 +29,7 @@ HOME: Final = "Gitmem-Home"
 SESSION: Final = "Gitmem-Session"
 SOURCE: Final = "Gitmem-Source"
 REASON: Final = "Gitmem-Reason"
+ALLOWED: Final = "Gitmem-Allowed"
 APPROVED_BY: Final = "Gitmem-Approved-By"
 
 Trailers = Sequence[tuple[str, str | None]]
@@ -99,6 +101,23 @@ def note_subject(action: str, path: str, target: str | None = None) -> str:
     """Return `note: edit ops/staging.md`; paths are shown below `notes/`."""
     moved = f" to {_shown_path(target)}" if target is not None else ""
     return f"note: {action} {_shown_path(path)}{moved}"
+
+
+def memory_subject(target: str, percent: int, *, added: int = 0, changed: int = 0, removed: int = 0) -> str:
+    """Return `memory: + 1 entry (34 %)`: how many entries came, changed and went, and how full the store is.
+
+    Args:
+        target: `memory`, or `user`, which is named.
+        percent: of the store's limit, behind the change.
+        added: number of entries that came.
+        changed: number of entries that have another text.
+        removed: number of entries that went.
+    """
+    counts = [(sign, count) for sign, count in (("+", added), ("~", changed), ("-", removed)) if count]
+    noun = "entry" if counts and counts[-1][1] == 1 else "entries"
+    whose = "" if target == "memory" else f"{target} "
+    told = ", ".join(f"{sign} {count}" for sign, count in counts) or "0"
+    return f"memory: {told} {whose}{noun} ({percent} %)"
 
 
 def file_subject(path: str) -> str:

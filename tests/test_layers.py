@@ -21,8 +21,9 @@ FLOORS = [
         "errors times counted records refs config identity json_view",
         # 1 pure rules
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
-        subjects authored_text branch_changes entries judgement_rules protected_paths note_tags
-        front_matter_yaml front_matter
+        subjects authored_text branch_changes entries memory_call memory_rules
+        memory_reply judgement_rules protected_paths note_tags
+        control_signs ledger_text store_text front_matter_yaml front_matter
         front_matter_edit note_text catalog note_identity slugs scanner stemming analysis documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
         settling tree_edit staging_extensions staging_area pack_format git_pattern attributes
@@ -35,18 +36,19 @@ FLOORS = [
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
-        branch_landing branch_queue operator_branch curated content_checks note_ids authored_files note_paths notes
-        tree_sight proposals write_approval duty watch_state home_place writer lines spare_files
-        spool_file spool ledger
+        branch_landing branch_queue operator_branch curated content_checks note_ids authored_files
+        note_paths notes tree_sight proposals write_approval duty watch_state home_place writer
+        failure_counts lines spare_files
+        drivers spool_file spool ledger
         segment_facts judgements lifecycle history sealing line_position line_merge line_recovery disk_copy
         line_draft turn_line adoption ledger_copy""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/
-        machine_settings memory_records authoring status_report sample_home shown file_writes
+        machine_settings memory_records authoring memory_tool status_report sample_home shown file_writes
         home_parts""",
         # 6 doors
-        "watch_parts vigil watch home_notes home demo watch_home cli/ __main__",
+        "watch_parts vigil watch home_notes home_memory home demo watch_home git_driver cli/ __main__",
     )
 ]
 

@@ -42,6 +42,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     },
     "Write": {
         "turn": Entry("turn", "Record a turn from events, one JSON object a line."),
+        "memory": Entry("memory", "Add, replace, remove and show the entries of the agent's memory."),
         "note": Entry("note", "Add, edit, append to, move, remove or show a note."),
         "commit": Entry("commit", "Commit the operator's edits, and writes that had to wait."),
         "import": Entry("import_", "Import conversations as turns."),

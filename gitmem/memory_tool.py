@@ -1,0 +1,385 @@
+"""The `memory` tool: a call is checked, scanned, tried on what the file holds now, committed and answered.
+
+The order: arguments; threats and secrets in what is new; texts that were judged; under the home's lock the
+file is read anew and the call applied to it; approval; the write. Nothing is written on the way to a refusal,
+and every refusal is a reply: what is raised has to do with the home, not with the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gitmem.authored_text import LINE_BREAK
+from gitmem.authoring import Authoring, Provenance, WriteReply, check_cause
+from gitmem.branch_changes import PathChange
+from gitmem.config import MemoryFile
+from gitmem.counted import counted
+from gitmem.curated import STORES, Store, read_store
+from gitmem.entries import Entry, count_chars, format_store, parse_store
+from gitmem.errors import HeadMoved, RefusedError
+from gitmem.failure_counts import MOST_FAILURES, FailureCounts
+from gitmem.file_lock import file_lock
+from gitmem.git_objects import hash_object
+from gitmem.json_view import JsonView
+from gitmem.layout import Layout
+from gitmem.memory_call import Call, Refusal, parse_call, parse_target
+from gitmem.memory_reply import (
+    MemoryReply,
+    blocked_text,
+    error_reply,
+    final_reply,
+    refusal_reply,
+    success_reply,
+)
+from gitmem.memory_rules import MOST_SCANNED, Change, apply_call, percent_of, usage_line
+from gitmem.operator_branch import OperatorBranch
+from gitmem.spool import Spool
+from gitmem.subjects import memory_subject
+from gitmem.tree_files import Skipped
+
+#: Seconds to wait for the home's lock, as for every write to the branch.
+_LOCK_WAIT: Final = 10.0
+#: How often a call is tried anew on a file that an editor changes at the same time.
+_TRIES: Final = 20
+_NOTHING: Final = Store("", (), 0, "\n", b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the scanner says of a text.
+
+    Attributes:
+        blocked: why it must not be stored, beginning `Blocked:`; None for a text that may.
+        rules: what was found in it.
+        allowed: rules that hit and are allowed on this machine.
+    """
+
+    blocked: str | None = None
+    rules: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEntry:
+    """An entry as it is shown.
+
+    Attributes:
+        text: its own, or a notice where that must not be shown.
+        chars: code points of its own text.
+    """
+
+    id: str
+    source_ref: str
+    text: str
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreView(JsonView):
+    """A store as it is shown.
+
+    Attributes:
+        entries: in file order.
+        usage: as replies say it.
+        chars: how much of the limit is used.
+    """
+
+    target: str
+    entries: Sequence[ShownEntry]
+    usage: str
+    chars: int
+    limit: int
+
+
+#: Judges a text for a memory store.
+Scan = Callable[[str], Verdict]
+#: Takes a change that is not to be made now and returns the answer; None lets it be made.
+Gate = Callable[[Call, Change, Provenance], MemoryReply | None]
+#: Says that a text was retracted or rejected: the sentence, and the source ref that tells of it.
+Judged = Callable[[str], tuple[str, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolParts:
+    """What the tool works with.
+
+    Attributes:
+        files: switch and limit by target.
+        gate: holds what needs an operator's word.
+        judged: remembers what was retracted or rejected.
+    """
+
+    layout: Layout
+    authoring: Authoring
+    branch: OperatorBranch
+    spool: Spool
+    files: Callable[[str], MemoryFile]
+    scan: Scan
+    gate: Gate = lambda call, change, by: None  # noqa: ARG005
+    judged: Judged = lambda text: None  # noqa: ARG005
+
+
+class MemoryTool:
+    """Answers calls on the two stores of one home.
+
+    Args:
+        parts: what it works with.
+    """
+
+    def __init__(self, parts: ToolParts) -> None:
+        self._parts = parts
+        self.failures = FailureCounts(parts.layout)
+
+    def call(
+        self,
+        by: Provenance,
+        *,
+        target: object = None,
+        action: object = None,
+        content: object = None,
+        old_text: object = None,
+        operations: object = None,
+    ) -> MemoryReply:
+        """Answer one call, whatever its arguments are.
+
+        Args:
+            by: who calls, and what led to it.
+            target: `memory` or `user`.
+            action: `add`, `replace` or `remove`.
+            content: the new text.
+            old_text: a part of the entry that is replaced or removed.
+            operations: a batch instead, which holds as a whole or not at all.
+
+        Raises:
+            UsageError: `by` names no author, session, turn or source; that is no part of the call.
+            HomeLocked: another process keeps the home's lock.
+            HeadMoved: the file kept changing while it was read.
+        """
+        check_cause(by)
+        store = parse_target(target)
+        if isinstance(store, Refusal):
+            return error_reply(store.error)
+        if not self._parts.files(store).enabled:
+            return error_reply(
+                f"the {store} store is switched off in this home",
+                remediation="A person can switch it on in gitmem.toml, table memory.",
+            )
+        call = parse_call(store, action=action, content=content, old_text=old_text, operations=operations)
+        if isinstance(call, Refusal):
+            return self._refuse(store, call, by)
+        blocked, allowed = self._scan(call)
+        if blocked is not None:
+            return self._refuse(store, blocked, by)
+        return self._try(call, by, allowed)
+
+    def show(self, target: str, *, hide: bool = True) -> StoreView:
+        """Return a store as it is now.
+
+        Args:
+            target: `memory` or `user`.
+            hide: show poisoned entries as a notice.
+
+        Raises:
+            RefusedError: its file cannot be read.
+        """
+        found = self._read(target)
+        if isinstance(found, Refusal):
+            raise RefusedError(found.error, hint=found.remediation, path=STORES[target])
+        limit = self._parts.files(target).char_limit
+        show = self._shown(target) if hide else _plain
+        rows = [
+            ShownEntry(entry.id, f"entry:{entry.id}", show(entry), len(entry.text)) for entry in found.entries
+        ]
+        return StoreView(target, rows, usage_line(found.chars, limit), found.chars, limit)
+
+    def begin_turn(self, session: str | None) -> None:
+        """Count failures anew: a turn of this session begins in this process."""
+        self.failures.reset(_session_key(session), shared=False)
+
+    def _scan(self, call: Call) -> tuple[Refusal | None, tuple[str, ...]]:
+        """Judge everything that would be stored, before the disk is touched."""
+        allowed: list[str] = []
+        limit = self._parts.files(call.target).char_limit
+        for number, text in call.new_texts:
+            verdict = self._parts.scan(text[:MOST_SCANNED])
+            fault = Refusal(verdict.blocked) if verdict.blocked else self._unfit(text, limit)
+            if fault is not None:
+                where = f"Operation {number}: " if call.is_batch else ""
+                return replace(fault, error=where + fault.error), ()
+            allowed += verdict.allowed
+        return None, tuple(allowed)
+
+    def _unfit(self, text: str, limit: int) -> Refusal | None:
+        if MOST_SCANNED < len(text) <= limit:
+            return Refusal(f"Blocked: a text of more than {MOST_SCANNED:,} characters is too long to scan")
+        judged = self._parts.judged(text)
+        return None if judged is None else Refusal(judged[0], pointer=judged[1])
+
+    def _try(self, call: Call, by: Provenance, allowed: Sequence[str]) -> MemoryReply:
+        """Apply the call under the lock; an editor that saves at the same time makes it begin again."""
+        with file_lock(self._parts.layout.home_lock, wait=_LOCK_WAIT):
+            for attempt in range(1, _TRIES + 1):
+                try:
+                    return self._apply(call, by, allowed)
+                except HeadMoved:
+                    if attempt == _TRIES:
+                        raise
+        raise AssertionError("the last try returns or raises")
+
+    def _apply(self, call: Call, by: Provenance, allowed: Sequence[str]) -> MemoryReply:
+        store = self._read(call.target)
+        if isinstance(store, Refusal):
+            return self._refused(call.target, store, by, _NOTHING.entries)
+        limit = self._parts.files(call.target).char_limit
+        change = apply_call(call, store.entries, limit)
+        if isinstance(change, Refusal):
+            return self._refused(call.target, change, by, store.entries)
+        if change.is_empty:
+            return self._unchanged(call, change, by)
+        held = self._parts.gate(call, change, by)
+        if held is not None:
+            return held
+        try:
+            written = self._write(call, store, change, by, allowed)
+        except RefusedError as error:
+            return error_reply(error.message, remediation=error.hint)
+        self._succeeded(by)
+        return success_reply(
+            call.target,
+            change,
+            limit,
+            self._shown(call.target),
+            committed=written.committed,
+            reason=written.reason,
+            conflicts=written.conflicts or None,
+        )
+
+    def _write(
+        self, call: Call, store: Store, change: Change, by: Provenance, allowed: Sequence[str]
+    ) -> WriteReply:
+        limit = self._parts.files(call.target).char_limit
+        path = STORES[call.target]
+        base = hash_object("blob", store.content) if store.path else None
+        content = format_store(change.entries).encode()
+        return self._parts.authoring.write(
+            [PathChange(path, base, content)],
+            kind="memory",
+            action=call.action,
+            subject=memory_subject(
+                call.target,
+                percent_of(count_chars(change.entries), limit),
+                added=change.added,
+                changed=change.changed,
+                removed=change.removed,
+            ),
+            source_ref=None,
+            by=by,
+            allowed=allowed,
+            scanned=True,
+            locked=True,
+        )
+
+    def _unchanged(self, call: Call, change: Change, by: Provenance) -> MemoryReply:
+        """Answer a call that finds all as it is to be; say whether the branch holds it."""
+        self._succeeded(by)
+        snapshot = self._parts.branch.look(staged=False)
+        head = snapshot.sight(STORES[call.target]).head
+        on_branch = {entry.text for entry in parse_store((head or b"").decode("utf-8", "replace"))}
+        is_there = all(entry.text in on_branch for entry in change.entries)
+        return success_reply(
+            call.target,
+            change,
+            self._parts.files(call.target).char_limit,
+            self._shown(call.target),
+            committed=snapshot.state.head.commit if is_there else None,
+            reason=None if is_there else snapshot.state.obstacle or "an edit by hand is not committed yet",
+            unchanged=True,
+        )
+
+    def _read(self, target: str) -> Store | Refusal:
+        """Return what the file holds now; one that cannot be read is never an empty one."""
+        path = STORES[target]
+        found = read_store(self._parts.layout.root, path)
+        if isinstance(found, Skipped):
+            where = "" if found.line is None else f" (line {found.line})"
+            return Refusal(
+                f"{path} cannot be read{where}: {found.reason}. It was left as it is",
+                remediation="A person has to mend the file first; nothing is remembered in it until then.",
+            )
+        if found is None:
+            return self._absent(path)
+        return _marked(path, found) or found
+
+    def _absent(self, path: str) -> Store | Refusal:
+        if self._parts.branch.look().sight(path).disk is None:
+            return _NOTHING
+        return Refusal(
+            f"{path} is left out of this work tree by a sparse checkout",
+            remediation=f"git sparse-checkout add {path.partition('/')[0]}",
+        )
+
+    def _refuse(self, target: str, refusal: Refusal, by: Provenance) -> MemoryReply:
+        """Answer a call that was not tried; what it shows of the store is read for that."""
+        if refusal.shows == "nothing":
+            return self._refused(target, refusal, by, ())
+        store = self._read(target)
+        if isinstance(store, Refusal):
+            return self._refused(target, store, by, ())
+        return self._refused(target, refusal, by, store.entries)
+
+    def _refused(
+        self, target: str, refusal: Refusal, by: Provenance, entries: Sequence[Entry]
+    ) -> MemoryReply:
+        if refusal.counted:
+            name, shared = self._turn_of(by)
+            count = self.failures.add(name, shared=shared)
+            if count > MOST_FAILURES:
+                return final_reply(count)
+        return refusal_reply(refusal, entries, self._parts.files(target).char_limit, self._shown(target))
+
+    def _succeeded(self, by: Provenance) -> None:
+        name, shared = self._turn_of(by)
+        self.failures.reset(name, shared=shared)
+
+    def _turn_of(self, by: Provenance) -> tuple[str, bool]:
+        """Return what counts as the turn of a call, and whether other processes work in it."""
+        if by.open_turn is not None:
+            return by.open_turn.id, False
+        if isinstance(by.turn, str):
+            return by.turn, True
+        held = self._parts.spool.held_by(by.session) if by.session else None
+        return (held, True) if held else (_session_key(by.session), False)
+
+    def _shown(self, target: str) -> Callable[[Entry], str]:
+        """Return how entries of a store are shown to whoever cannot be trusted with a poisoned one."""
+        file = STORES[target].rpartition("/")[2]
+
+        def show(entry: Entry) -> str:
+            if len(entry.text) > MOST_SCANNED:
+                return blocked_text(file, ["too_long_to_scan"], entry.id)
+            verdict = self._parts.scan(entry.text)
+            return blocked_text(file, verdict.rules, entry.id) if verdict.blocked else entry.text
+
+        return show
+
+
+def _plain(entry: Entry) -> str:
+    return entry.text
+
+
+def _session_key(session: str | None) -> str:
+    return f"session {session or ''}"
+
+
+def _marked(path: str, store: Store) -> Refusal | None:
+    """Refuse a file in the middle of a merge: rewriting it would hide what is to be decided."""
+    lines = LINE_BREAK.split(store.content.decode("utf-8"))
+    begins = sum(line.startswith("<<<<<<< ") for line in lines)
+    if begins and any(line.startswith(">>>>>>> ") for line in lines):
+        return Refusal(
+            f"{path} has {counted(begins, 'conflict')} of a merge that a person has to resolve first",
+            remediation="Resolve it, then `git add` the file and finish the merge.",
+        )
+    return None

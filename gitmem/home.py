@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.config import HomeConfig, parse_config
 from gitmem.errors import NotAHome, UnsupportedFormat
+from gitmem.home_judging import HomeJudging
 from gitmem.home_memory import HomeMemory
 from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _WHOLE = 50_000
 
 
-class AgentHome(HomeMemory, HomeNotes):
+class AgentHome(HomeMemory, HomeJudging, HomeNotes):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
 
     Use `AgentHome.open` or `AgentHome.init`.
@@ -181,7 +182,8 @@ class AgentHome(HomeMemory, HomeNotes):
         def whole(ref: str) -> Memory:
             return self.get(ref, max_chars=_WHOLE)
 
-        return Shower(self._parts.repository, self.ledger, whole).show(what)
+        judged = self._parts.judgements.of
+        return Shower(self._parts.repository, self.ledger, whole, judged).show(what)
 
     def log(
         self, path: str | None = None, *, cursor: str | None = None, limit: int = 50, **query: Any

@@ -59,9 +59,17 @@ class HomeMemory:
         reply = self._parts.memory_tool.call(
             cause, target=target, action=action, content=content, old_text=old_text, operations=operations
         )
+        if by == "operator" and reply.success:
+            self._lift([content, *_contents(operations)], cause)
         if reply.source_ref and not reply.unchanged:
             self._parts.recorder.commit_waiting()
         return reply
+
+    def _lift(self, texts: Sequence[object], cause: Provenance) -> None:
+        """Take back the judgements of texts that an operator says again."""
+        for text in texts:
+            if isinstance(text, str) and self._parts.judgements.find(text) is not None:
+                self._parts.retractions.lift(text, by=cause)
 
     def memory_show(self, target: str = "memory", *, by: Author = "agent") -> StoreView:
         """Return a store as it is now; entries that are poisoned are shown to an operator only."""
@@ -124,6 +132,11 @@ class EntryList:
 
     def _view(self) -> StoreView:
         return self._home.memory_show(self.target, by="operator")
+
+
+def _contents(operations: object) -> list[object]:
+    rows = operations if isinstance(operations, list | tuple) else ()
+    return [row.get("content") for row in rows if isinstance(row, Mapping)]
 
 
 def _checked(target: str) -> str:

@@ -31,6 +31,7 @@ from gitmem.turn_line import TurnLine
 from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
+    from gitmem.entry_edits import EntryEdits
     from gitmem.history import History
     from gitmem.indexer import Indexer
     from gitmem.judgements import Judgements
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from gitmem.memory_tool import MemoryTool, Verdict
     from gitmem.note_ids import NoteIds
     from gitmem.notes import Notes
+    from gitmem.proposal_judging import ProposalJudge
+    from gitmem.retraction import Retractions
     from gitmem.search import Search
     from gitmem.search_index import SearchIndex
 
@@ -116,6 +119,7 @@ class HomeParts:
     @cached_property
     def memory_tool(self) -> MemoryTool:
         """The tool that changes the memory stores."""
+        from gitmem.memory_gate import MemoryGate
         from gitmem.memory_tool import MemoryTool, ToolParts
 
         return MemoryTool(
@@ -126,6 +130,7 @@ class HomeParts:
                 spool=self.spool,
                 files=self.config.memory.__getitem__,
                 scan=self._scan_memory,
+                gate=MemoryGate(self.approval),
                 judged=self._judgement_of,
             )
         )
@@ -139,7 +144,11 @@ class HomeParts:
 
     def _judgement_of(self, text: str) -> tuple[str, str] | None:
         found = self.judgements.find(text)
-        return None if found is None else (found.sentence, found.source_ref)
+        if found is None:
+            return None
+        # Reason and correction may be an agent's words, which nobody scanned.
+        said = f"{found.verdict}." if self._scan_memory(found.sentence).blocked else found.sentence
+        return f"This text was {said} See {found.source_ref}.", found.source_ref
 
     @cached_property
     def proposals(self) -> ProposalFolder:
@@ -157,6 +166,34 @@ class HomeParts:
         from gitmem.judgements import Judgements
 
         return Judgements(self.ledger, self.layout)
+
+    @cached_property
+    def entry_edits(self) -> EntryEdits:
+        """Exact edits of the memory stores."""
+        from gitmem.entry_edits import EntryEdits
+
+        return EntryEdits(self.authoring, self.layout, self.config)
+
+    @cached_property
+    def retractions(self) -> Retractions:
+        """What takes statements back."""
+        from gitmem.memory_get import MOST_CHARS
+        from gitmem.retraction import Retractions
+
+        return Retractions(
+            self.judgements,
+            self.recorder,
+            lambda ref: self.search.get(ref, max_chars=MOST_CHARS),
+            self.entry_edits,
+            self.approval,
+        )
+
+    @cached_property
+    def proposal_judge(self) -> ProposalJudge:
+        """What approves and rejects proposals."""
+        from gitmem.proposal_judging import ProposalJudge
+
+        return ProposalJudge(self.proposals, self.authoring, self.entry_edits, self.judgements, self.recorder)
 
     def _read_file(self, path: str) -> bytes | None:
         found = read_managed(self.layout.root, path)
@@ -202,7 +239,10 @@ class HomeParts:
             self.layout,
             self.index,
             note_ids=self.note_ids,
-            reader=MemoryReader(self.ledger, self.layout, self.notes, self.config.home_id),
+            reader=MemoryReader(
+                self.ledger, self.layout, self.notes, self.config.home_id, self.judgements.of
+            ),
+            judgements=self.judgements,
         )
 
     @cached_property

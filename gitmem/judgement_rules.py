@@ -44,10 +44,15 @@ class Judgement:
 
     @property
     def sentence(self) -> str:
-        """What happened, in one sentence."""
+        """What happened and what is true instead, in the words of whoever said it."""
         why = f": {self.reason}" if self.reason else ""
-        instead = f" Instead: {self.replaced_by}" if self.replaced_by else ""
-        return f"{self.kind} by the {self.by} on {self.at[:10]}{why}".rstrip(".") + f".{instead}"
+        instead = f" Instead: {_ended(self.replaced_by)}" if self.replaced_by else ""
+        return _ended(f"{self.verdict}{why}") + instead
+
+    @property
+    def verdict(self) -> str:
+        """What happened, in no words but gitmem's own."""
+        return f"{self.kind} by the {self.by} on {self.at[:10]}"
 
     def as_metadata(self) -> dict[str, Any]:
         """Return it as a hit and `get` show it."""
@@ -192,6 +197,10 @@ def _forget(refs: dict[str, str], texts: dict[str, str], lifted: JudgementRow) -
         refs.pop(lifted.subject, None)
     for digest in lifted.digests:
         texts.pop(digest, None)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?", "。", "！", "？")) else f"{sentence}."
 
 
 def _text(value: object) -> str | None:

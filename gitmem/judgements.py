@@ -63,6 +63,16 @@ class Judgements:
         refs = self.index().refs
         return self._read(refs.get(subject_of(ref))) if refs else None
 
+    def stands(self, record_id: str) -> bool:
+        """Say whether a judgement holds: it was neither lifted nor made again since."""
+        index = self.index()
+        return record_id in index.refs.values() or record_id in index.texts.values()
+
+    def is_judgement(self, ref: str) -> bool:
+        """Say whether a ref names the record of a judgement."""
+        record = self._find(ref.removeprefix("memory:"))
+        return record is not None and judgement_of(record) is not None
+
     def retracted(self) -> Mapping[str, str]:
         """Return the refs that were retracted, with the ids of the records that say so."""
         return self.index().refs

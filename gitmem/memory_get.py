@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from gitmem.documents import command_text
 from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UnknownSource, UsageError
+from gitmem.judgement_rules import Judgement
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.lifecycle_rules import Snapshot, find_heads, reduce_heads
@@ -66,9 +67,18 @@ class MemoryReader:
         layout: its files.
         notes: finds notes by id.
         home_id: refs into other homes are not resolved here.
+        judged: returns the retraction of what a ref names.
     """
 
-    def __init__(self, ledger: Ledger, layout: Layout, notes: Notes, home_id: str) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        layout: Layout,
+        notes: Notes,
+        home_id: str,
+        judged: Callable[[str], Judgement | None] = lambda _: None,
+    ) -> None:
+        self._judged = judged
         self._ledger = ledger
         self._notes = notes
         self._files = MemoryFiles(layout, notes, ledger.receipts)
@@ -93,6 +103,8 @@ class MemoryReader:
         content = whole.text[start : start + size]
         end = start + len(content)
         is_cut = end < len(whole.text)
+        judgement = self._judged(whole.ref)
+        retracted = {} if judgement is None else {"retracted": judgement.as_metadata()}
         return Memory(
             source_ref=whole.ref,
             kind=whole.ref.partition(":")[0],
@@ -103,7 +115,7 @@ class MemoryReader:
             truncated=is_cut,
             next_offset=end if is_cut else None,
             updated_at=whole.updated_at,
-            metadata=whole.metadata,
+            metadata={**whole.metadata, **retracted},
         )
 
     def _parse(self, text: str) -> SourceRef:

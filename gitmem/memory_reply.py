@@ -34,6 +34,7 @@ class MemoryReply(JsonView):
         replaced_entry: the whole text that was overwritten.
         replaced_entries: the same of a batch, by the operation's position from 1.
         staged, pending_id: the change waits for approval.
+        proposal_staged: it would wait with approval off, too, because nobody attends the agent.
         remediation: what a person can do.
         pointer: source ref of what is known about a text that was judged before.
         committed: the commit that holds the change; None while it waits, with `reason`.
@@ -45,6 +46,7 @@ class MemoryReply(JsonView):
     done: bool | None = None
     staged: bool | None = None
     pending_id: str | None = None
+    proposal_staged: bool | None = None
     target: str | None = None
     usage: str | None = None
     entry_count: int | None = None

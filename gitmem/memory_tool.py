@@ -95,8 +95,8 @@ class StoreView(JsonView):
 
 #: Judges a text for a memory store.
 Scan = Callable[[str], Verdict]
-#: Takes a change that is not to be made now and returns the answer; None lets it be made.
-Gate = Callable[[Call, Change, Provenance], MemoryReply | None]
+#: Takes a change of a store's entries that is not to be made now and answers; None lets it be made.
+Gate = Callable[[Call, Sequence[Entry], Sequence[Entry], Provenance], MemoryReply | None]
 #: Says that a text was retracted or rejected: the sentence, and the source ref that tells of it.
 Judged = Callable[[str], tuple[str, str] | None]
 
@@ -117,7 +117,7 @@ class ToolParts:
     spool: Spool
     files: Callable[[str], MemoryFile]
     scan: Scan
-    gate: Gate = lambda call, change, by: None  # noqa: ARG005
+    gate: Gate = lambda call, before, after, by: None  # noqa: ARG005
     judged: Judged = lambda text: None  # noqa: ARG005
 
 
@@ -169,7 +169,7 @@ class MemoryTool:
         call = parse_call(store, action=action, content=content, old_text=old_text, operations=operations)
         if isinstance(call, Refusal):
             return self._refuse(store, call, by)
-        blocked, allowed = self._scan(call)
+        blocked, allowed = self._scan(call, by)
         if blocked is not None:
             return self._refuse(store, blocked, by)
         return self._try(call, by, allowed)
@@ -198,23 +198,24 @@ class MemoryTool:
         """Count failures anew: a turn of this session begins in this process."""
         self.failures.reset(_session_key(session), shared=False)
 
-    def _scan(self, call: Call) -> tuple[Refusal | None, tuple[str, ...]]:
+    def _scan(self, call: Call, by: Provenance) -> tuple[Refusal | None, tuple[str, ...]]:
         """Judge everything that would be stored, before the disk is touched."""
         allowed: list[str] = []
         limit = self._parts.files(call.target).char_limit
         for number, text in call.new_texts:
             verdict = self._parts.scan(text[:MOST_SCANNED])
-            fault = Refusal(verdict.blocked) if verdict.blocked else self._unfit(text, limit)
+            fault = Refusal(verdict.blocked) if verdict.blocked else self._unfit(text, limit, by)
             if fault is not None:
                 where = f"Operation {number}: " if call.is_batch else ""
                 return replace(fault, error=where + fault.error), ()
             allowed += verdict.allowed
         return None, tuple(allowed)
 
-    def _unfit(self, text: str, limit: int) -> Refusal | None:
+    def _unfit(self, text: str, limit: int, by: Provenance) -> Refusal | None:
         if MOST_SCANNED < len(text) <= limit:
             return Refusal(f"Blocked: a text of more than {MOST_SCANNED:,} characters is too long to scan")
-        judged = self._parts.judged(text)
+        # An operator may say again what was taken back; that lifts it.
+        judged = self._parts.judged(text) if by.author == "agent" else None
         return None if judged is None else Refusal(judged[0], pointer=judged[1])
 
     def _try(self, call: Call, by: Provenance, allowed: Sequence[str]) -> MemoryReply:
@@ -238,7 +239,7 @@ class MemoryTool:
             return self._refused(call.target, change, by, store.entries)
         if change.is_empty:
             return self._unchanged(call, change, by)
-        held = self._parts.gate(call, change, by)
+        held = self._parts.gate(call, store.entries, change.entries, by)
         if held is not None:
             return held
         try:

@@ -59,6 +59,7 @@ class Proposal(JsonView):
         kind: the trailer `Gitmem-Kind` of such a change.
         source_ref: address of what is changed.
         session, turn, source, reason: what led to it.
+        begun: an approval began; if it was broken off behind the commit, the change is there.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Proposal(JsonView):
     turn: str | None = None
     source: str | None = None
     reason: str | None = None
+    begun: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -85,7 +87,7 @@ class Proposal(JsonView):
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON data; of files their paths, because `edits` tells their texts."""
-        left_out = ("changes", "payload", "subject", "kind")
+        left_out = ("changes", "payload", "subject", "kind", "begun")
         data = {
             one.name: to_json(getattr(self, one.name)) for one in fields(self) if one.name not in left_out
         }

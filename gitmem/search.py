@@ -7,7 +7,7 @@ answers from what is newest and says so.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -21,6 +21,8 @@ from gitmem.documents import Document, analyze
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
 from gitmem.index_batch import Sources, note_paths, notes_digest
+from gitmem.judgement_rules import JudgementIndex, subject_of
+from gitmem.judgements import Judgements
 from gitmem.latest_snapshots import LatestSnapshots
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -29,7 +31,13 @@ from gitmem.memory_get import DEFAULT_CHARS, Memory, MemoryReader
 from gitmem.note_ids import NoteIds
 from gitmem.ranking import Ranking, rank
 from gitmem.repository import Repository
-from gitmem.search_candidates import MOST_PREFIXED, Candidate, find_candidates, in_order
+from gitmem.search_candidates import (
+    MOST_PREFIXED,
+    Candidate,
+    find_candidates,
+    in_order,
+    retracted_last,
+)
 from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexSnapshot, SearchIndex
 from gitmem.search_reply import (
     Freshness,
@@ -79,6 +87,7 @@ class Search:
         index: may be missing, behind or damaged.
         note_ids: gives notes their ids.
         reader: resolves refs.
+        judgements: what was retracted ranks last.
     """
 
     def __init__(
@@ -90,6 +99,7 @@ class Search:
         *,
         note_ids: NoteIds,
         reader: MemoryReader,
+        judgements: Judgements | None = None,
     ) -> None:
         self._repository = repository
         self._ledger = ledger
@@ -97,6 +107,7 @@ class Search:
         self._index = index
         self._note_ids = note_ids
         self._reader = reader
+        self._judgements = judgements
         self._guard = threading.Lock()
         self._last: tuple[object, Unindexed] | None = None
 
@@ -198,11 +209,15 @@ class Search:
         units = _units_of(request, view.parts)
         ranking = rank(view.parts, units)
         candidates, hidden = find_candidates(request, view.parts, ranking.scores)
-        places = self._places(request, view, candidates, ranking)
+        retracted = self._retracted()
+        places = retracted_last(self._places(request, view, candidates, ranking), retracted)
         if request.after is not None:
             places = (found for found in places if found[0] > request.after)
         page = list(islice(places, request.limit + 1))
-        hits = [_hit_of(document, score, ranking, request) for _, document, score in page[: request.limit]]
+        hits = [
+            self._mark(_hit_of(document, score, ranking, request), retracted)
+            for _, document, score in page[: request.limit]
+        ]
         cursor = (
             format_cursor(page[request.limit - 1][0], request.sort) if len(page) > request.limit else None
         )
@@ -214,6 +229,20 @@ class Search:
             cursor=cursor,
             query_cut=len(request.query) > MAX_QUERY_CHARS,
         )
+
+    def _retracted(self) -> Mapping[str, str]:
+        index = JudgementIndex({}, {}) if self._judgements is None else self._judgements.index()
+        return index.refs
+
+    def _mark(self, hit: Hit, retracted: Mapping[str, str]) -> Hit:
+        """Return a hit that says so where it was retracted."""
+        if self._judgements is None or subject_of(hit.source_ref) not in retracted:
+            return hit
+        judgement = self._judgements.of(hit.source_ref)
+        if judgement is None:
+            return hit
+        metadata = {**hit.metadata, "retracted": judgement.as_metadata()}
+        return replace(hit, title=f"(retracted) {hit.title}".rstrip(), metadata=metadata)
 
     def _places(
         self, request: SearchRequest, view: _View, candidates: Iterable[list[Candidate]], ranking: Ranking
@@ -305,7 +334,7 @@ def _place_of(request: SearchRequest, score: float, candidate: Candidate, docume
     first, second = candidate[:2]
     if request.sort == "relevance":
         first = -score
-    return float(first), float(second), document.source_ref
+    return 0, float(first), float(second), document.source_ref
 
 
 def _hit_of(document: Document, score: float, ranking: Ranking, request: SearchRequest) -> Hit:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
 from gitmem.advanced_query import Logic, Operand, evaluate
 from gitmem.analysis import fold
 from gitmem.documents import Document
+from gitmem.judgement_rules import subject_of
 from gitmem.search_index import IndexPart, key_of
-from gitmem.search_reply import SearchRequest
+from gitmem.search_reply import Place, SearchRequest
 
 #: Candidates that are put in order first.
 _FIRST_BATCH: Final = 500
@@ -83,6 +84,21 @@ def in_order(
             if len(pairs) > 1:
                 pairs.sort(key=lambda pair: (pair[1].source_ref, pair[1].line or 0, pair[0]))
             yield from pairs
+
+
+#: A hit with its place and its score.
+Placed = tuple[Place, Document, float]
+
+
+def retracted_last(places: Iterable[Placed], retracted: Container[str]) -> Iterator[Placed]:
+    """Yield what was retracted behind everything else, whatever the order."""
+    held: list[Placed] = []
+    for place, document, score in places:
+        if subject_of(document.source_ref) in retracted:
+            held.append(((1, *place[1:]), document, score))
+        else:
+            yield place, document, score
+    yield from sorted(held, key=lambda one: one[0])
 
 
 def _narrow(request: SearchRequest, part: IndexPart, numbers: Collection[int]) -> Collection[int]:

@@ -18,8 +18,8 @@ Freshness = Literal["fresh", "catching_up", "building"]
 DEFAULT_LIMIT: Final = 10
 MOST_HITS: Final = 50
 
-#: What decides a hit's place: smaller comes first; the last element is its ref.
-Place = tuple[float, float, str]
+#: What decides a hit's place: smaller comes first; 1 where it was retracted, two numbers, its ref.
+Place = tuple[int, float, float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,8 @@ def _check_limit(limit: object) -> int:
 
 def format_cursor(place: Place, sort: str) -> str:
     """Return the opaque text that stands for a place in an order."""
-    first, second, ref = place
-    row = json.dumps([sort, first.hex(), second.hex(), ref], separators=(",", ":"))
+    last, first, second, ref = place
+    row = json.dumps([sort, last, first.hex(), second.hex(), ref], separators=(",", ":"))
     return base64.urlsafe_b64encode(row.encode("utf-8", "surrogatepass")).decode("ascii").rstrip("=")
 
 
@@ -191,8 +191,8 @@ def parse_cursor(text: str, sort: str) -> Place:
     """
     try:
         row = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        of, first, second, ref = row
-        place = float.fromhex(first), float.fromhex(second), str(ref)
+        of, last, first, second, ref = row
+        place = int(last), float.fromhex(first), float.fromhex(second), str(ref)
     except (binascii.Error, AttributeError, TypeError, ValueError, OverflowError) as error:
         raise UsageError("not a cursor", hint="Take it from the page before.", field="cursor") from error
     if of != sort:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gitmem.errors import GitmemError, InvalidRef, NotFound, UnknownSource
 from gitmem.json_view import JsonView
+from gitmem.judgement_rules import JUDGEMENT, Judgement
 from gitmem.layout import NOTES, is_managed
 from gitmem.ledger import Ledger
 from gitmem.memory_files import file_id
@@ -48,9 +49,17 @@ class Shower:
         repository: commits.
         ledger: turns and records.
         get: returns what a source ref or path names, the whole of it.
+        judged: returns the retraction of what a source ref names.
     """
 
-    def __init__(self, repository: Repository, ledger: Ledger, get: Callable[[str], Memory]) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        ledger: Ledger,
+        get: Callable[[str], Memory],
+        judged: Callable[[str], Judgement | None] = lambda _: None,
+    ) -> None:
+        self._judged = judged
         self._repository = repository
         self._ledger = ledger
         self._get = get
@@ -69,7 +78,14 @@ class Shower:
         if commit is not None:
             return self._commit(commit)
         memory = self._read(what)
-        return Shown(memory.source_ref, memory.kind, memory.title, memory.content)
+        return Shown(
+            memory.source_ref, memory.kind, memory.title, self._marked(memory.source_ref, memory.content)
+        )
+
+    def _marked(self, ref: str, text: str) -> str:
+        """Return a text with a line above it where it was retracted."""
+        judgement = self._judged(ref)
+        return text if judgement is None else f"[{judgement.sentence}]\n{text}"
 
     def _read(self, what: str) -> Memory:
         if is_managed(what) and not what.startswith(f"{NOTES}/"):
@@ -103,7 +119,7 @@ class Shower:
             body = self._ledger.full_body(record)
         except GitmemError:
             body = record.body
-        yield _shorten(_tell(record, body), record.source_ref)
+        yield self._marked(record.source_ref, _shorten(_tell(record, body), record.source_ref))
 
     def _find_commit(self, what: str) -> Commit | None:
         if what == "HEAD":
@@ -165,6 +181,11 @@ def _tell_tool(body: Mapping[str, Any]) -> str:
 
 
 def _tell_memory(body: Mapping[str, Any]) -> str:
+    if body.get("target") == JUDGEMENT:
+        about = body.get("ref") or "a proposed text"
+        instead = f"\n  instead: {body['with']}" if body.get("with") else ""
+        because = f"\n  because {body['reason']}" if body.get("reason") else ""
+        return f"[{body.get('action')}] {about}, by the {body.get('by')}{because}{instead}"
     files: Sequence[Any] = body.get("files") or ()
     paths = ", ".join(str(file.get("path")) for file in files if isinstance(file, Mapping))
     reason = f" ({body['reason']})" if body.get("reason") else ""

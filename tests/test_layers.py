@@ -45,10 +45,12 @@ FLOORS = [
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/
-        machine_settings memory_records authoring memory_tool status_report sample_home shown file_writes
+        machine_settings memory_records authoring entry_edits memory_gate memory_tool retraction
+        proposal_judging status_report sample_home shown file_writes
         home_parts""",
         # 6 doors
-        "watch_parts vigil watch home_notes home_memory home demo watch_home git_driver cli/ __main__",
+        """watch_parts vigil watch home_notes home_memory home_judging home demo watch_home git_driver cli/
+        __main__""",
     )
 ]
 

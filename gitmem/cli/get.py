@@ -19,6 +19,11 @@ def command(ref: str, offset: int, max_chars: int) -> None:
     settings = current()
     memory = settings.open_home().get(ref, offset=offset, max_chars=max_chars)
     settings.reply({"memory": memory}, lambda: memory.content)
+    retracted = memory.metadata.get("retracted")
+    if retracted is not None:
+        instead = f"; instead: {retracted['with']}" if retracted["with"] else ""
+        why = f" ({retracted['reason']})" if retracted["reason"] else ""
+        settings.warn(f"retracted by the {retracted['by']} on {retracted['at'][:10]}{why}{instead}")
     if memory.next_offset is not None:
         settings.note(
             f"… {memory.total_chars - memory.next_offset} more; go on with --offset {memory.next_offset}"

@@ -1,0 +1,171 @@
+"""An operator's word on proposals: approved ones are made as the agent's change, rejected ones remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gitmem.authoring import Authoring, Provenance, WriteReply
+from gitmem.curated import STORES
+from gitmem.entry_edits import EntryEdits
+from gitmem.errors import GitmemError
+from gitmem.json_view import JsonView
+from gitmem.judgement_rules import REJECT, judgement_body, text_digests
+from gitmem.judgements import Judgements, judgement_event
+from gitmem.proposals import Proposal, ProposalFolder
+from gitmem.turn import TurnRecorder
+
+#: Stands for all proposals, each of which is judged alone.
+ALL: Final = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(JsonView):
+    """What became of one proposal.
+
+    Attributes:
+        verdict: `approved`, `rejected` or `failed`; a failed one still waits.
+        edits: how many texts it changes.
+        committed: the commit that an approval made; None with `reason`.
+        reason: why it failed, or why there is no commit yet.
+        source_ref: what was changed; of a rejection the record that remembers it.
+    """
+
+    id: str
+    verdict: str
+    summary: str
+    edits: int
+    committed: str | None = None
+    reason: str | None = None
+    source_ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedReply(JsonView):
+    """What became of the proposals that were judged, each by itself."""
+
+    proposals: Sequence[Judged]
+
+    @property
+    def failed(self) -> list[Judged]:
+        """Those that could not be approved and still wait."""
+        return [one for one in self.proposals if one.verdict == "failed"]
+
+
+class ProposalJudge:
+    """Approves and rejects.
+
+    Args:
+        folder: what waits.
+        authoring: commits changes of whole files.
+        edits: commits changes of entries.
+        judgements: remembers what was rejected.
+        recorder: opens the turn that records it.
+    """
+
+    def __init__(
+        self,
+        folder: ProposalFolder,
+        authoring: Authoring,
+        edits: EntryEdits,
+        judgements: Judgements,
+        recorder: TurnRecorder,
+    ) -> None:
+        self._folder = folder
+        self._authoring = authoring
+        self._edits = edits
+        self._judgements = judgements
+        self._recorder = recorder
+
+    def approve(self, which: str) -> JudgedReply:
+        """Make what was proposed, each proposal with a commit of its own; what no longer fits keeps waiting.
+
+        Args:
+            which: an id, or `all`.
+
+        Raises:
+            NotFound: no such proposal waits.
+        """
+        with self._folder.judging():
+            return JudgedReply([self._approve(one) for one in self._named(which)])
+
+    def reject(self, which: str, *, reason: str | None = None) -> JudgedReply:
+        """Drop proposals and remember their texts, so that they are not proposed again unseen.
+
+        Args:
+            which: an id, or `all`.
+            reason: why, in words; the agent is told when it tries again.
+
+        Raises:
+            NotFound: no such proposal waits.
+        """
+        with self._folder.judging():
+            return JudgedReply([self._reject(one, reason) for one in self._named(which)])
+
+    def _named(self, which: str) -> list[Proposal]:
+        return self._folder.waiting() if which == ALL else [self._folder.read(which)]
+
+    def _approve(self, proposal: Proposal) -> Judged:
+        try:
+            written = self._make(proposal)
+        except (GitmemError, OSError) as error:
+            hint = getattr(error, "hint", None)
+            why = f"{error}. {hint}" if hint else str(error)
+            self._folder.put(replace(proposal, begun=False))
+            return _told(proposal, "failed", reason=why)
+        self._folder.drop(proposal)
+        return _told(
+            proposal,
+            "approved",
+            committed=written.committed,
+            reason=written.reason,
+            source_ref=written.source_ref,
+        )
+
+    def _make(self, proposal: Proposal) -> WriteReply:
+        by = Provenance(
+            "agent",
+            session=proposal.session,
+            turn=proposal.turn,
+            source=proposal.source,
+            reason=proposal.reason,
+            origin=proposal.origin,
+            approved=proposal.id,
+        )
+        if proposal.target not in STORES:
+            return self._authoring.write(
+                proposal.changes,
+                kind=proposal.kind,
+                action=proposal.action,
+                subject=proposal.subject,
+                source_ref=proposal.source_ref,
+                by=by,
+            )
+        if proposal.begun and self._edits.holds(proposal.target, proposal.edits):
+            # Whoever approved it was killed behind the commit.
+            ref = f"agent_memory:{proposal.target}"
+            return WriteReply(None, "it was made already", ref, STORES[proposal.target], unchanged=True)
+        self._folder.put(replace(proposal, begun=True))
+        return self._edits.make(proposal.target, proposal.edits, action=proposal.action, by=by)
+
+    def _reject(self, proposal: Proposal, reason: str | None) -> Judged:
+        texts = [edit.after for edit in proposal.edits if edit.after and edit.after != edit.before]
+        body = judgement_body(
+            REJECT,
+            by="operator",
+            reason=reason,
+            source=proposal.source,
+            digests=[digest for text in texts for digest in text_digests(text)],
+        )
+        body |= {"proposal": proposal.id, "proposed": f"{proposal.action} {proposal.target}"}
+        event = judgement_event(body, now=self._recorder.now(), session=proposal.session)
+        with self._recorder.open(session=proposal.session) as turn:
+            turn.tell(event)
+            self._judgements.remember(event, turn.id)
+        self._folder.drop(proposal)
+        return _told(proposal, "rejected", reason=reason, source_ref=f"memory:{event.id}")
+
+
+def _told(proposal: Proposal, verdict: str, **facts: Any) -> Judged:
+    return Judged(proposal.id, verdict, proposal.summary, len(proposal.edits), **facts)

@@ -1,0 +1,207 @@
+"""Takes a statement back: it stays in the record, is shown as corrected, and ranks last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gitmem.authoring import Provenance, WriteReply, check_cause
+from gitmem.entry_edits import EntryEdits
+from gitmem.errors import UnknownSource, UsageError
+from gitmem.json_view import JsonView
+from gitmem.judgement_rules import RETRACT, Judgement, judgement_body, subject_of
+from gitmem.judgements import Judgements, judgement_event
+from gitmem.memory_get import MOST_CHARS, Memory
+from gitmem.proposals import ProposedEdit
+from gitmem.records import Event
+from gitmem.refs import parse_ref
+from gitmem.turn import Turn, TurnRecorder
+from gitmem.write_approval import Held, ProposedChange, WriteApproval
+
+#: Kinds of which the whole text is remembered: short statements that may be made again word by word.
+_SAYING: Final = frozenset({"message", "brief", "decision", "entry"})
+#: Kinds that hold many statements: the one that is wrong has an address of its own.
+_WHOLES: Final[Mapping[str, str]] = {
+    "turn": "Retract its messages: `gitmem show` lists them.",
+    "session": "Retract its messages: `gitmem show` lists them.",
+    "agent_memory": "Retract an entry of it, or change it: `gitmem edit`.",
+    "file": "Change it: `gitmem edit`.",
+    "assembly": "It is an account of what a context held.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RetractReply(JsonView):
+    """What is true of a retraction when it is reported.
+
+    Attributes:
+        committed: the commit that holds it: of the store for an entry, else of the turn; None with `reason`.
+        source_ref: what was retracted.
+        path: the file that was changed for it, if one was.
+        retracted: when, by whom, why, what is true instead, and `source_ref` of the record that says so.
+        unchanged: it was retracted before.
+        staged: the statement is retracted; the change of the store waits as the proposal `pending_id`.
+    """
+
+    committed: str | None
+    reason: str | None
+    source_ref: str
+    path: str | None
+    retracted: Mapping[str, Any]
+    unchanged: bool = False
+    staged: bool = False
+    pending_id: str | None = None
+
+
+class Retractions:
+    """Retracts what refs name.
+
+    Args:
+        judgements: what was retracted before.
+        recorder: opens the turn that records it.
+        get: resolves a ref, at most `MOST_CHARS` of its text.
+        edits: changes the stores.
+        approval: holds an agent's change of a store.
+    """
+
+    def __init__(
+        self,
+        judgements: Judgements,
+        recorder: TurnRecorder,
+        get: Callable[[str], Memory],
+        edits: EntryEdits,
+        approval: WriteApproval,
+    ) -> None:
+        self._judgements = judgements
+        self._recorder = recorder
+        self._get = get
+        self._edits = edits
+        self._approval = approval
+
+    def retract(self, ref: str, *, replaced_by: str | None = None, by: Provenance) -> RetractReply:
+        """Retract what a ref names; an entry of a store goes, or becomes `replaced_by`.
+
+        The record is durable before the store changes: broken off in between, the same call goes on.
+
+        Args:
+            ref: of a message, brief, decision, tool execution, entry, note or the like; or of the record of a
+                judgement, which is then lifted.
+            replaced_by: what is true instead.
+            by: who, and why.
+
+        Raises:
+            UnknownSource: it names nothing.
+            Unavailable: what it names was forgotten.
+            UsageError: it names no statement.
+            RefusedError: the new text does not fit into the store, or the scanner found something.
+        """
+        check_cause(by)
+        known = self._judgements.of(ref) if ":" in ref else None
+        try:
+            memory = self._get(ref)
+        except UnknownSource:
+            if known is None:
+                raise
+            return _as_before(ref, known)
+        subject = self._check(memory)
+        known = self._judgements.of(subject)
+        if memory.kind == "memory" and not self._judgements.stands(memory.source_ref.partition(":")[2]):
+            return RetractReply(None, "it was lifted before", subject, None, {}, unchanged=True)
+        if known is not None and memory.kind != "entry":
+            return _as_before(subject, known)
+        if memory.kind == "entry":
+            self._edits.check(parse_ref(subject).id, replaced_by)
+        return self._record(subject, memory, replaced_by, by, known)
+
+    def lift(self, text: str, *, by: Provenance) -> bool:
+        """Take the judgement of a text back, because an operator says it again; say whether there was one."""
+        event = self._judgements.lifting(text, by=by.author, now=self._recorder.now())
+        if event is not None:
+            with self._recorder.open(session=by.session_id) as turn:
+                self._tell(event, turn)
+        return event is not None
+
+    def _check(self, memory: Memory) -> str:
+        if memory.kind in _WHOLES:
+            raise UsageError(
+                f"{memory.source_ref} is not one statement", hint=_WHOLES[memory.kind], field="ref"
+            )
+        if memory.kind == "memory" and not self._judgements.is_judgement(memory.source_ref):
+            hint = "Retract the note or the entry itself."
+            raise UsageError(f"{memory.source_ref} records a change of files", hint=hint, field="ref")
+        return subject_of(memory.source_ref)
+
+    def _record(
+        self, subject: str, memory: Memory, replaced_by: str | None, by: Provenance, known: Judgement | None
+    ) -> RetractReply:
+        turn = by.open_turn or self._recorder.open(session=by.session_id)
+        try:
+            if known is None:
+                event = self._event(subject, memory, replaced_by, by)
+                self._tell(event, turn)
+                turn.flush()
+            written = self._change_store(subject, replaced_by, replace(by, turn=turn))
+        finally:
+            if by.open_turn is None:
+                turn.finish("completed")
+        judgement = self._judgements.of(subject)
+        facts = judgement.as_metadata() if judgement is not None else {}
+        if written is None:
+            return self._reply_of_turn(subject, turn, facts, is_open=by.open_turn is not None)
+        return RetractReply(
+            written.committed, written.reason, subject, written.path, facts,
+            staged=written.staged, pending_id=written.pending_id,
+        )  # fmt: skip
+
+    def _reply_of_turn(
+        self, subject: str, turn: Turn, facts: Mapping[str, Any], *, is_open: bool
+    ) -> RetractReply:
+        if is_open:
+            return RetractReply(None, "the turn is open", subject, None, facts)
+        return RetractReply(turn.receipt.committed, turn.receipt.reason, subject, None, facts)
+
+    def _event(self, subject: str, memory: Memory, replaced_by: str | None, by: Provenance) -> Event:
+        is_whole = memory.kind in _SAYING and memory.total_chars <= MOST_CHARS
+        body = judgement_body(
+            RETRACT,
+            by=by.author,
+            ref=subject,
+            text=memory.content if is_whole else None,
+            replaced_by=replaced_by,
+            reason=by.reason,
+            source=by.source,
+        )
+        return judgement_event(body, now=self._recorder.now(), session=by.session_id)
+
+    def _tell(self, event: Event, turn: Turn) -> None:
+        turn.tell(event)
+        self._judgements.remember(event, turn.id)
+
+    def _change_store(self, subject: str, replaced_by: str | None, by: Provenance) -> WriteReply | None:
+        ref = parse_ref(subject)
+        found = self._edits.find(ref.id) if ref.kind == "entry" else None
+        if found is None:
+            return None
+        target, entry = found
+        action = "remove" if replaced_by is None else "replace"
+        edit = ProposedEdit(action, entry.text, replaced_by)
+        held = self._approval.hold(_proposed(target, edit), by)
+        if held is not None:
+            return _held(held, subject)
+        return self._edits.make(target, [edit], action=action, by=by)
+
+
+def _proposed(target: str, edit: ProposedEdit) -> ProposedChange:
+    payload = {"action": edit.action, "target": target, "old_text": edit.before, "content": edit.after}
+    return ProposedChange(target, edit.action, (edit,), payload)
+
+
+def _held(held: Held, subject: str) -> WriteReply:
+    staged = held.pending_id is not None
+    return WriteReply(None, held.message, subject, "", False, staged=staged, pending_id=held.pending_id)
+
+
+def _as_before(subject: str, known: Judgement) -> RetractReply:
+    reason = "it was retracted before"
+    return RetractReply(None, reason, subject, None, known.as_metadata(), unchanged=True)

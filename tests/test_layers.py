@@ -22,7 +22,7 @@ FLOORS = [
         # 1 pure rules
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
         subjects authored_text branch_changes entries memory_call memory_rules
-        memory_reply judgement_rules protected_paths note_tags
+        memory_reply graphemes prose_section prompt_block frozen_block guidance judgement_rules protected_paths note_tags
         control_signs ledger_text store_text front_matter_yaml front_matter
         front_matter_edit note_text catalog note_identity slugs scanner stemming analysis documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
@@ -36,7 +36,7 @@ FLOORS = [
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
-        branch_landing branch_queue operator_branch curated content_checks note_ids authored_files
+        branch_landing branch_queue operator_branch curated auto_load store_sight content_checks note_ids authored_files
         note_paths notes tree_sight proposals write_approval duty watch_state home_place writer
         failure_counts lines spare_files
         drivers spool_file spool ledger
@@ -60,6 +60,7 @@ FENCES = {
     "whoosh": "backends/whoosh_index/",
     "watchdog": "backends/watchdog_changes",
     "merge3": "text_merge",
+    "regex": "graphemes",
     "frontmatter": "front_matter_yaml",
     "yaml": "front_matter_yaml",
     "click": "cli/",

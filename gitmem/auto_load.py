@@ -1,0 +1,31 @@
+"""Reads the prose memories that a prompt gets: the operator's first, then the agent's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gitmem.config import HomeConfig
+from gitmem.curated import PROSE, Prose, read_prose
+from gitmem.prose_section import Judge, ProseSection, make_section, unreadable_section
+
+
+def read_sections(root: Path, config: HomeConfig, judge: Judge) -> list[ProseSection]:
+    """Return the sections of a home; a missing file and one that is switched off have none.
+
+    Args:
+        root: the work tree.
+        config: limits and switches.
+        judge: the scanner.
+    """
+    sections = []
+    for name, path in PROSE.items():
+        if not config.memory[name].enabled:
+            continue
+        prose = read_prose(root, path)
+        if isinstance(prose, Prose):
+            limit = config.memory[name].char_limit
+            sections.append(make_section(name, path, prose.content, limit=limit, judge=judge))
+        elif prose is not None:
+            reason = prose.reason if prose.line is None else f"line {prose.line}: {prose.reason}"
+            sections.append(unreadable_section(name, path, reason))
+    return sections

@@ -1,0 +1,257 @@
+"""The slices of prose memory that stand in every prompt: `memory/operator.md` and `memory/self.md`.
+
+A slice is the beginning of the file as it is, at most as long as the home allows, never cut inside a
+character as readers see it. Paragraphs that the scanner refuses are left out of it, and a note says so; the
+file keeps them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at
+from gitmem.graphemes import cut_at
+
+#: Name of a prose memory -> what it holds, for the model that reads it.
+_ROLES: Final[Mapping[str, str]] = {
+    "operator": "Standing orders and preferences, written by the operator",
+    "self": "Role, duties and decisions of this agent",
+}
+#: Code points behind the cut that are scanned too, so that a threat that the cut divides is found.
+_BEYOND: Final = 2_000
+_NOT_BREAKS: Final = re.compile(r"[^\r\n]")
+
+
+class Hit(Protocol):
+    """What the scanner says of a text: which rule, and where."""
+
+    @property
+    def rule(self) -> str:
+        """The rule's id."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+
+
+#: Returns what is wrong with a text, without what this machine allows.
+Judge = Callable[[str], Sequence[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedPart:
+    """A stretch of paragraphs that is kept out of a prompt.
+
+    Attributes:
+        start, end: in the text that was looked through.
+        line: of its first line in the file, from 1.
+        rules: that it breaks, once each.
+        fingerprint: 12 hex digits of the SHA-256 of its text, by which a machine can allow it.
+    """
+
+    start: int
+    end: int
+    line: int
+    rules: tuple[str, ...]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProseSection:
+    """One prose memory as a prompt has it.
+
+    Attributes:
+        id: `agent_memory_operator` or `agent_memory_self`.
+        path: of its file.
+        text: the whole section: what it is, the slice, and a note where something is missing.
+        shown: code points of the file that the slice stands for.
+        total: code points of the file behind leading white space and byte order mark.
+        problem: why the file cannot be read; None where it can.
+        blocked: what of the slice was left out.
+        tier: the part of a prompt that it belongs to.
+    """
+
+    id: str
+    path: str
+    text: str
+    shown: int = 0
+    total: int = 0
+    truncated: bool = False
+    problem: str | None = None
+    blocked: tuple[BlockedPart, ...] = ()
+    tier: str = "agent"
+
+    def outside_view(self) -> dict[str, Any]:
+        """Return what a consumer outside the prompt may know of it: never its content."""
+        return {"path": self.path, "truncated": self.truncated, "total": self.total}
+
+
+def make_section(name: str, path: str, content: bytes, *, limit: int, judge: Judge) -> ProseSection:
+    """Return the section of a prose memory.
+
+    Args:
+        name: `operator` or `self`.
+        path: of its file.
+        content: the file's bytes.
+        limit: code points that the slice has at most.
+        judge: the scanner.
+    """
+    text = decode_text(content)
+    if isinstance(text, Problem):
+        return unreadable_section(name, path, str(text))
+    text = text.removeprefix(BOM)
+    body = text.lstrip()
+    ahead = len(text) - len(body)
+    if not body:
+        note = f"[{path} is empty: nothing is curated yet]"
+        return ProseSection(_id(name), path, f"{_intro(name, path)}\n\n{note}")
+    blocked = find_blocked(body[: limit + _BEYOND], judge, line=line_at(text, ahead))
+    cut, shown = _slice(body, limit, path, blocked)
+    parts = [_intro(name, path), "", cut]
+    if shown < len(body):
+        parts = [*parts[:2], f"{cut}\n", _rest_note(name, path, shown, len(body), ahead)]
+    return ProseSection(
+        _id(name),
+        path,
+        "\n".join(parts),
+        shown=shown,
+        total=len(body),
+        truncated=shown < len(body),
+        blocked=tuple(part for part in blocked if part.start < shown),
+    )
+
+
+def unreadable_section(name: str, path: str, reason: str) -> ProseSection:
+    """Return the section of a prose memory that cannot be read; it costs only itself."""
+    note = f"[{path} is unreadable: {reason}. Its content is missing here; the file was not changed.]"
+    return ProseSection(_id(name), path, f"{_intro(name, path)}\n\n{note}", problem=reason)
+
+
+def fingerprint(text: str) -> str:
+    """Return the 12 hex digits by which a machine's settings name a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def find_blocked(text: str, judge: Judge, *, line: int = 1) -> tuple[BlockedPart, ...]:
+    """Return the paragraphs of a text that the scanner refuses, those together that it refuses together.
+
+    Args:
+        text: what a prompt may get.
+        judge: the scanner; it sees each paragraph by itself too, so that one can be allowed.
+        line: number of the text's first line.
+    """
+    if not judge(text):
+        return ()
+    spans = list(_paragraphs(text))
+    rules: dict[tuple[int, int], list[str]] = {}
+    for number, (start, end) in enumerate(spans):
+        _note_rules(rules, (number, number), judge(text[start:end]))
+    _find_joined(text, spans, judge, rules)
+    parts = []
+    for (first, last), names in sorted(rules.items()):
+        start, end = spans[first][0], spans[last][1]
+        at = line + line_at(text, start) - 1
+        parts.append(BlockedPart(start, end, at, tuple(names), fingerprint(text[start:end])))
+    return tuple(parts)
+
+
+def _find_joined(
+    text: str, spans: Sequence[tuple[int, int]], judge: Judge, rules: dict[tuple[int, int], list[str]]
+) -> None:
+    """Find what is refused only because of how several paragraphs read together."""
+    seen: set[tuple[str, int, int]] = set()
+    while True:
+        masked = text
+        for first, last in rules:
+            start, end = spans[first][0], spans[last][1]
+            masked = masked[:start] + _NOT_BREAKS.sub(".", masked[start:end]) + masked[end:]
+        fresh = [hit for hit in judge(masked) if (hit.rule, hit.start, hit.end) not in seen]
+        seen |= {(hit.rule, hit.start, hit.end) for hit in fresh}
+        before = len(rules)
+        for hit in fresh:
+            group = [n for n, (start, end) in enumerate(spans) if start < hit.end and end > hit.start]
+            taken = {n for first, last in rules for n in range(first, last + 1)}
+            if len(group) > 1 and taken.isdisjoint(range(group[0], group[-1] + 1)):
+                joined = text[spans[group[0]][0] : spans[group[-1]][1]]
+                _note_rules(rules, (group[0], group[-1]), judge(joined))
+        if len(rules) == before:
+            return
+
+
+def _note_rules(rules: dict[tuple[int, int], list[str]], key: tuple[int, int], hits: Sequence[Hit]) -> None:
+    if hits:
+        rules[key] = list(dict.fromkeys(hit.rule for hit in hits))
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of lines that are not blank, without the white space around it."""
+    start: int | None = None
+    at = 0
+    end = 0
+    for line in LINE_BREAK.split(text):
+        if line.strip():
+            if start is None:
+                start = at + len(line) - len(line.lstrip())
+            end = at + len(line.rstrip())
+        elif start is not None:
+            yield start, end
+            start = None
+        at += len(line)
+        at += 2 if text.startswith("\r\n", at) else 1
+    if start is not None:
+        yield start, end
+
+
+def _slice(text: str, limit: int, path: str, blocked: Sequence[BlockedPart]) -> tuple[str, int]:
+    """Return what is shown of a text, and for how many of its code points it stands."""
+    shown: list[str] = []
+    room, at = limit, 0
+    for start, end, rules in _runs(text, blocked):
+        note = f"[BLOCKED: this part of {path} matches {', '.join(rules)}; the operator can see it]"
+        if start - at > room or len(note) > room - (start - at):
+            break
+        shown += [text[at:start], note]
+        room -= start - at + len(note)
+        at = end
+    else:
+        start = len(text)
+    length = cut_at(text[at:start], room)
+    return "".join([*shown, text[at : at + length]]), at + length
+
+
+def _runs(text: str, blocked: Sequence[BlockedPart]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Join blocked parts that nothing stands between: one note is enough for them."""
+    runs: list[tuple[int, int, tuple[str, ...]]] = []
+    for part in blocked:
+        if runs and not text[runs[-1][1] : part.start].strip():
+            start, _, rules = runs.pop()
+            runs.append((start, part.end, tuple(dict.fromkeys((*rules, *part.rules)))))
+        else:
+            runs.append((part.start, part.end, part.rules))
+    return runs
+
+
+def _id(name: str) -> str:
+    return f"agent_memory_{name}"
+
+
+def _intro(name: str, path: str) -> str:
+    return (
+        f"{_ROLES.get(name, 'Prose memory')}: {path}. "
+        f"All of it can be read with memory_get (agent_memory:{name}); memory_search finds what is in it."
+    )
+
+
+def _rest_note(name: str, path: str, shown: int, total: int, ahead: int) -> str:
+    return (
+        f"[shown {shown} of {total} characters of {path}; "
+        f"the rest: memory_get agent_memory:{name} from offset {ahead + shown}]"
+    )

@@ -84,7 +84,8 @@ def change_value(text: str, key: str, value: str | None) -> str:
     found, last = _places(lines, (section, sub), name)
     if value is None:
         dropped = {number for start, end in found for number in range(start, end)}
-        return "".join(line for number, line in enumerate(lines) if number not in dropped)
+        kept = [line for number, line in enumerate(lines) if number not in dropped]
+        return "".join(_without_empty(kept, (section, sub)) if dropped else kept)
     row = f"\t{key.rpartition('.')[2]} = {_quoted(value)}\n"
     if found:
         start, end = found[-1]
@@ -130,6 +131,18 @@ def _places(
                 found.append((number, end))
         number = end
     return found, last
+
+
+def _without_empty(lines: list[str], wanted: tuple[str, str | None]) -> list[str]:
+    """Return the lines without the headers of a section in which nothing is left, not even a comment."""
+    kept = []
+    for number, line in enumerate(lines):
+        header = _HEADER.match(line)
+        is_bare = header is not None and not line[header.end() :].strip()
+        following = lines[number + 1] if number + 1 < len(lines) else "["
+        if not (header and is_bare and _section_of(header) == wanted and following.lstrip().startswith("[")):
+            kept.append(line)
+    return kept
 
 
 def _section_of(header: re.Match[str]) -> tuple[str, str | None]:

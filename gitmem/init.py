@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from gitmem.backends.dulwich_repository import init_repository, open_repository
 from gitmem.branch_changes import PathChange
 from gitmem.config import HomeConfig, mint_home_id, parse_config
+from gitmem.drivers import driver_state, install_drivers
 from gitmem.durable_file import write_file
 from gitmem.errors import RefusedError, UnsupportedFormat, UsageError
 from gitmem.git_objects import hash_object
+from gitmem.hook_files import HookFiles
 from gitmem.identity import agent_identity, clean_identity, operator_identity
 from gitmem.layout import CONFIG_FILE, LEDGER, Layout, find_layout
 from gitmem.operator_branch import OperatorBranch
@@ -41,6 +44,7 @@ class InitReport:
         settings: Git settings that were set, with their values.
         committed: the first commit, or None with `reason`.
         notes: what was left as it is, and why.
+        hooks: names of the Git hooks that were put there.
     """
 
     path: str
@@ -52,15 +56,17 @@ class InitReport:
     committed: str | None
     reason: str | None
     notes: Sequence[str]
+    hooks: Sequence[str] = ()
 
 
-def init_home(path: Path, *, agent: str | None, now: float) -> InitReport:
+def init_home(path: Path, *, agent: str | None, now: float, hooks: bool = False) -> InitReport:
     """Make `path` an agent home, adding only what is missing.
 
     Args:
         path: a folder, which is made if it is not there.
         agent: the agent's name; for a home that exists it must be its name or None.
         now: seconds since 1970.
+        hooks: put gitmem's Git hooks there too.
 
     Raises:
         RefusedError: a `ledger/` is there that is not gitmem's.
@@ -89,9 +95,19 @@ def init_home(path: Path, *, agent: str | None, now: float) -> InitReport:
     repository = open_repository(layout)
     try:
         check_git_format(repository)
-        return _fill(layout, repository, config or HomeConfig(mint_home_id(), agent=name or "agent"), now)
+        report = _fill(layout, repository, config or HomeConfig(mint_home_id(), agent=name or "agent"), now)
+        return _with_hooks(report, layout, repository) if hooks else report
     finally:
         repository.close()
+
+
+def _with_hooks(report: InitReport, layout: Layout, repository: Repository) -> InitReport:
+    """Install Git's hooks; a repository that cannot have them is a home all the same."""
+    try:
+        done = HookFiles(layout, repository).install()
+    except (RefusedError, OSError) as error:
+        return replace(report, notes=[*report.notes, f"no hooks were installed: {error}"])
+    return replace(report, hooks=done.changed, notes=[*report.notes, *done.notes])
 
 
 def check_git_format(repository: Repository) -> None:
@@ -123,7 +139,7 @@ def prepare_git(layout: Layout, repository: Repository) -> dict[str, str]:
     for key, value in done.items():
         repository.set_config(key, value)
     _exclude_ledger(layout)
-    return done
+    return done | install_drivers(layout, repository, sys.executable)
 
 
 def _is_bare(path: Path) -> bool:
@@ -142,6 +158,8 @@ def _fill(layout: Layout, repository: Repository, config: HomeConfig, now: float
     branch_name = repository.config(layout.branch_setting)
     templates = render_templates(agent=config.agent, home_id=config.home_id)
     changes, notes = _missing(layout, repository, templates)
+    foreign = [key for key, state in driver_state(repository, sys.executable).items() if state == "foreign"]
+    notes += [f"{key} is set to something of your own and was left alone" for key in foreign]
     committed, reason = None, None
     if changes:
         operator = operator_identity(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -14,6 +15,8 @@ from gitmem.cli.settings import current
 
 if TYPE_CHECKING:
     from gitmem.init import InitReport
+
+_DRIVERS: Final = ("diff.gitmem-", "merge.gitmem-")
 
 
 @define(example="gitmem init aria-home --agent aria")
@@ -29,13 +32,13 @@ def command(path: Path | None, agent: str | None) -> None:
 
     settings = current()
     chosen = path or settings.home or Path()
-    report = init_home(chosen, agent=agent, now=time.time())
+    report = init_home(chosen, agent=agent, now=time.time(), hooks=True)
     settings.reply(report, lambda: "" if settings.quiet else describe(report, chosen))
 
 
 def describe(report: InitReport, path: Path) -> str:
     """Return what was done, for people, with the next three commands."""
-    if not report.created and not report.settings:
+    if not report.created and not report.settings and not report.hooks:
         return f"Nothing to do: {_shown(path)} is the home of {report.agent} ({report.home_id})."
     lines = [f"{_shown(path)} is the home of {report.agent} ({report.home_id})."]
     if report.created:
@@ -44,8 +47,9 @@ def describe(report: InitReport, path: Path) -> str:
     if report.reason:
         lines.append(f"  not committed yet: {report.reason}")
     if report.settings:
-        shown = " ".join(f"{key}={value}" for key, value in report.settings.items())
-        lines.append(f"  set in its Git config: {shown}")
+        lines += _shown_settings(report.settings)
+    if report.hooks:
+        lines.append(f"  installed Git hooks: {' '.join(report.hooks)}")
     lines += [f"  {note}" for note in report.notes]
     inside = "" if path == Path() else f"cd {path} && "
     steps = (
@@ -55,6 +59,16 @@ def describe(report: InitReport, path: Path) -> str:
     )
     width = max(width_of(step) for step, _ in steps)
     return "\n".join([*lines, "Next:", *(f"  {fill(step, width)}   {what}" for step, what in steps)])
+
+
+def _shown_settings(settings: Mapping[str, str]) -> Iterator[str]:
+    """Yield what was set; of the drivers the names, as what they run is long."""
+    plain = {key: value for key, value in settings.items() if not key.startswith(_DRIVERS)}
+    names = dict.fromkeys(key.rpartition(".")[0] for key in settings if key.startswith(_DRIVERS))
+    if plain:
+        yield f"  set in its Git config: {' '.join(f'{key}={value}' for key, value in plain.items())}"
+    if names:
+        yield f"  drivers for git diff and git merge: {' '.join(names)}"
 
 
 def _shown(path: Path) -> str:

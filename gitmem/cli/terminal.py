@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, TextIO
 
+from gitmem.control_signs import control_sign
+
 #: Control characters but tabs and line feeds; the colors that this program itself makes are left.
 _CONTROLS: Final = re.compile(r"(\x1b\[(?:[0-9]{1,2}(?:;[0-9]{1,2})*)?m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_DELETE: Final = 0x7F
 
 
 def shown_on(stream: TextIO | None, text: str) -> str:
@@ -17,11 +18,4 @@ def shown_on(stream: TextIO | None, text: str) -> str:
     """
     if stream is None or not stream.isatty():
         return text
-    return _CONTROLS.sub(lambda found: found[1] or _sign(found[0]), text.replace("\r\n", "\n"))
-
-
-def _sign(control: str) -> str:
-    code = ord(control)
-    if code > _DELETE:
-        return "\N{REPLACEMENT CHARACTER}"
-    return "\N{SYMBOL FOR DELETE}" if code == _DELETE else chr(0x2400 + code)
+    return _CONTROLS.sub(lambda found: found[1] or control_sign(found[0]), text.replace("\r\n", "\n"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fixtures import git, make_repo
+from gitmem.drivers import driver_settings
 from gitmem.home import AgentHome
 from gitmem.init import SETTINGS
 from gitmem.templates import render_templates
@@ -19,6 +20,7 @@ def test_every_file_and_setting_of_init_is_named() -> None:
     for key, value in {**SETTINGS, "gitmem.branch": "the branch of that moment"}.items():
         assert f"| `{key}` |" in PAGE
         assert value in PAGE
+    assert all(f"`{key}`" in PAGE for key in driver_settings("/python"))
 
 
 def test_what_appears_in_a_repository_is_named(tmp_path: Path) -> None:
@@ -33,7 +35,7 @@ def test_what_appears_in_a_repository_is_named(tmp_path: Path) -> None:
     refs = git("for-each-ref", "--format=%(refname)", cwd=repo).splitlines()
     assert {ref.rsplit("/", 1)[0] for ref in refs} == {"refs/heads", "refs/heads/gitmem/turns"}
     settings = set(git("config", "--local", "--name-only", "--list", cwd=repo).splitlines()) - before
-    assert {key.lower() for key in [*SETTINGS, "gitmem.branch"]} == settings
+    assert {key.lower() for key in [*SETTINGS, "gitmem.branch", *driver_settings("/python")]} == settings
     private = {path.relative_to(repo / ".git").as_posix() for path in (repo / ".git" / "gitmem").rglob("*")}
     for path in private:
         if not path.startswith("gitmem/index/"):

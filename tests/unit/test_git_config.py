@@ -56,7 +56,9 @@ def test_git_reads_back_any_value(tmp_path_factory: pytest.TempPathFactory, valu
         ("core.bare", "true", "\tbare = false ; no\n", "\tbare = true\n"),
         ("remote.Origin.url", "x", "\turl = other\n", "\turl = x\n"),
         ("alias.long", "short", "\tlong = one \\\n\t  two\n", "\tlong = short\n"),
-        ("alias.long", None, "\tlong = one \\\n\t  two\n", ""),
+        ("alias.long", None, "[alias]\n\tlong = one \\\n\t  two\n", ""),
+        ("remote.origin.fetch", None, "\tfetch = +refs/heads/*:refs/remotes/origin/*\n", ""),
+        ("core.absent", None, "", ""),
         ("core.pager", "cat", "; no\n", "; no\n\tpager = cat\n"),
     ],
 )
@@ -71,6 +73,13 @@ def test_a_value_on_the_line_of_its_section_is_changed(tmp_path: Path) -> None:
     assert read(changed, "gitmem.branch", tmp_path) == "there"
     assert read(change_value(FILE, "gitmem.branch", None), "gitmem.branch", tmp_path) is None
     assert (read(changed, "alias.long", tmp_path) or "").split() == ["one", "two"]
+
+
+def test_a_section_of_comments_stays() -> None:
+    """What a person wrote there is not ours to remove."""
+    assert change_value("[a]\n\t# why\n\tb = c\n[d]\n", "a.b", None) == "[a]\n\t# why\n[d]\n"
+    assert change_value("[a] # why\n\tb = c\n", "a.b", None) == "[a] # why\n"
+    assert change_value("[a]\n\tb = c\n[d]\n", "a.b", None) == "[d]\n"
 
 
 def test_an_empty_file_gets_a_section(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class Change:
         message: what was done, in a sentence.
         edits: text by text, in the order of the operations; one that changes nothing has none.
         new: entries that were not there before it, or the one that was there already.
-        added, changed, removed: how many entries.
+        added, changed, removed: how many entries; another order is one change.
     """
 
     entries: tuple[Entry, ...]
@@ -223,12 +223,14 @@ def _net_change(
     fresh = tuple(entry for entry in after if entry.text not in old)
     gone = len(old - new)
     changed = min(sum(one.action == "replace" for one in edits), gone, len(fresh))
+    # An entry that was taken out and put back stands elsewhere.
+    is_reordered = old == new and [entry.text for entry in before] != [entry.text for entry in after]
     return Change(
         tuple(after),
         message,
         tuple(edits),
         fresh,
         added=len(fresh) - changed,
-        changed=changed,
+        changed=changed + is_reordered,
         removed=gone - changed,
     )

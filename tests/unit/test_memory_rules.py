@@ -230,6 +230,14 @@ class TestBatch:
         done = changed(store("one"), operations=[add, {"action": "add", "content": "two"}])
         assert (texts(done), done.message) == (["one", "two"], "Applied 2 operations.")
 
+    def test_order(self) -> None:
+        """An entry that is taken out and put back stands at the end, and that is a change."""
+        operations = [{"action": "remove", "old_text": "one"}, {"action": "add", "content": "one"}]
+        done = changed(store("one", "two"), operations=operations)
+        assert texts(done) == ["two", "one"]
+        assert (done.added, done.changed, done.removed) == (0, 1, 0)
+        assert changed(store("one"), operations=operations).is_empty
+
     def test_emptying(self) -> None:
         """A batch may leave an empty store."""
         assert texts(changed(store("one"), operations=[{"action": "remove", "old_text": "one"}])) == []

@@ -30,8 +30,6 @@ DETACHED: Final = "detached HEAD"
 _EDITOR_SECONDS: Final = 300.0
 #: Bytes of a ref's file that holds a commit id and a line feed; a name of a ref is found by reading.
 _ID_LENGTH: Final = 41
-#: Hooks that a commit on the command line runs and a commit by gitmem does not.
-_COMMIT_HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +87,6 @@ def held_lock(layout: Layout, head: Head) -> str | None:
     except OSError:
         return None  # let go meanwhile
     return f"{lock.name} is held (for {max(age, 0.0):.0f} s)"
-
-
-def commit_hooks(layout: Layout, repository: Repository) -> list[str]:
-    """Return the names of installed hooks that a commit by gitmem does not run."""
-    configured = repository.config("core.hooksPath")
-    folder = layout.common_dir / "hooks"
-    if configured:
-        folder = layout.root / Path(configured).expanduser()
-    return [name for name in _COMMIT_HOOKS if os.access(folder / name, os.X_OK)]
 
 
 def short_name(branch: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from fixtures import commit_all, git, head, layout_of, make_repo, run_git, write_files
 from gitmem.backends.dulwich_repository import open_repository
-from gitmem.git_state import DETACHED, MESSAGE_OPEN, commit_hooks, held_lock, read_git_state
+from gitmem.git_state import DETACHED, MESSAGE_OPEN, held_lock, read_git_state
 
 
 def state_of(repo: Path, branch: str | None = "refs/heads/main") -> str | None:
@@ -177,21 +177,6 @@ def test_held_locks_are_named_with_their_age(repo: Path, name: str) -> None:
     old = time.time() - 12
     os.utime(repo / ".git" / name, (old, old))
     assert held_lock(layout, now) == f"{name.rpartition('/')[2]} is held (for 12 s)"
-    repository.close()
-
-
-def test_hooks_that_gitmem_does_not_run(repo: Path, tmp_path: Path) -> None:
-    """Installed hooks are named, those of core.hooksPath too; samples and plain files are none."""
-    layout = layout_of(repo)
-    repository = open_repository(layout)
-    assert commit_hooks(layout, repository) == []
-    for folder in (repo / ".git" / "hooks", repo / "hooks"):
-        write_files(folder, {"pre-commit": "#!/bin/sh\n", "commit-msg": "#!/bin/sh\n"})
-    (repo / ".git" / "hooks" / "pre-commit").chmod(0o755)
-    (repo / "hooks" / "commit-msg").chmod(0o755)
-    assert commit_hooks(layout, repository) == ["pre-commit"]
-    git("config", "core.hooksPath", "hooks", cwd=repo)
-    assert commit_hooks(layout, repository) == ["commit-msg"]
     repository.close()
 
 

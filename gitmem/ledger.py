@@ -11,8 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.errors import GitmemError, LedgerCorrupt, NotFound, ObjectMissing
-from gitmem.forgotten import Receipts, close_segment, read_receipts
-from gitmem.layout import Layout
+from gitmem.forgotten import (
+    Receipts,
+    close_segment,
+    is_receipt_path,
+    merge_receipt_files,
+    read_receipts,
+)
+from gitmem.layout import LEDGER, Layout
 from gitmem.ledger_format import (
     Line,
     blob_path,
@@ -113,6 +119,20 @@ class Ledger:
             if self._receipts[0] != found:
                 self._receipts = (found, self._read_receipts(found))
             return self._receipts[1]
+
+    def receipt_files(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the files of the receipts by path, each with the ids of the versions that the lines hold."""
+        versions: dict[str, set[str]] = {}
+        for tree in self._line_trees(self.tips().values()):
+            for path, blob in tree.forgotten:
+                # The name may come from another machine: no other than that of a receipt leads to a file.
+                if is_receipt_path(path):
+                    versions.setdefault(f"{LEDGER}/{path}", set()).add(blob)
+        return {path: tuple(sorted(blobs)) for path, blobs in versions.items()}
+
+    def read_receipt_file(self, blobs: Iterable[str]) -> bytes:
+        """Return the union of a receipt's versions."""
+        return merge_receipt_files(map(self._read_receipt, blobs))
 
     def lines_newest_first(self) -> Iterator[Line]:
         """Yield every line, the newest by clock first, reading no more segments than are asked for."""

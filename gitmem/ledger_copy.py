@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,16 +12,16 @@ from gitmem.disk_copy import DiskCopy
 from gitmem.durable_file import write_file
 from gitmem.file_lock import file_lock
 from gitmem.layout import Layout
-from gitmem.ledger import Ledger, Segment
+from gitmem.ledger import Ledger
 
-#: Path -> versions of the segment, then length and time of the file that was found equal to their union;
+#: Path -> versions of the file, then length and time of the file that was found equal to their union;
 #: for a folder of long texts its trees on the lines, then its time when nothing was missing.
 _Seen = dict[str, list[object]]
 _NAME: Final = "ledger-copy.json"
 
 
 class LedgerCopy:
-    """Restores segments that are missing or differ, and long texts that are missing.
+    """Restores segments and receipts that are missing or differ, and long texts that are missing.
 
     Args:
         ledger: what the files should hold.
@@ -48,7 +48,7 @@ class LedgerCopy:
         if self._disk.is_tracked():
             return []
         seen = _read(self._file) if self._seen is None else self._seen
-        suspects = [s for s in self._ledger.segments().values() if self._state(s) != seen.get(s.path)]
+        suspects = [path for path, blobs in self._files() if self._state(path, blobs) != seen.get(path)]
         folders = self._ledger.long_text_folders()
         touched = [
             path for path, trees in folders.items() if self._folder_state(path, trees) != seen.get(path)
@@ -62,13 +62,27 @@ class LedgerCopy:
         self._seen = seen
         return foreign
 
-    def _restore(self, suspects: Sequence[Segment], seen: _Seen) -> list[str]:
+    def _files(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield path and versions of each segment and each receipt."""
+        yield from ((path, segment.blobs) for path, segment in self._ledger.segments().items())
+        yield from self._ledger.receipt_files().items()
+
+    def _restore(self, suspects: Sequence[str], seen: _Seen) -> list[str]:
         foreign = []
-        for suspect in suspects:
-            segment = self._ledger.segments().get(suspect.path, suspect)  # a turn may have come meanwhile
-            if self._disk.restore(segment.path, self._ledger.read_segment(segment)):
-                foreign.append(segment.path)
-            seen[segment.path] = self._state(segment)
+        segments, receipts = self._ledger.segments(), self._ledger.receipt_files()  # as after the last turn
+        for path in suspects:
+            segment = segments.get(path)
+            if segment is not None:
+                blobs: Sequence[str] = segment.blobs
+                content = self._ledger.read_segment(segment)
+            elif path in receipts:
+                blobs = receipts[path]
+                content = self._ledger.read_receipt_file(blobs)
+            else:
+                continue  # of a line that was taken away meanwhile
+            if self._disk.restore(path, content):
+                foreign.append(path)
+            seen[path] = self._state(path, blobs)
         return foreign
 
     def _restore_long_texts(self, folders: Mapping[str, Sequence[str]], seen: _Seen) -> None:
@@ -91,12 +105,12 @@ class LedgerCopy:
         except OSError:
             return [*trees, -1]
 
-    def _state(self, segment: Segment) -> list[object]:
+    def _state(self, path: str, blobs: Sequence[str]) -> list[object]:
         try:
-            found = (self._layout.root / segment.path).lstat()
+            found = (self._layout.root / path).lstat()
         except OSError:
-            return [*segment.blobs, -1, -1]
-        return [*segment.blobs, found.st_size, found.st_mtime_ns]
+            return [*blobs, -1, -1]
+        return [*blobs, found.st_size, found.st_mtime_ns]
 
 
 def _read(path: Path) -> _Seen:

@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.disk_copy import DiskCopy
 from gitmem.ledger_copy import LedgerCopy
-from turns import Desk, make_desk
+from turns import Desk, make_desk, put_on_line
 
 
 @pytest.fixture
@@ -67,3 +67,29 @@ def test_a_link_in_the_place_of_the_long_texts_is_not_followed(desk: Desk, tmp_p
     (desk.layout.root / "ledger/blobs").symlink_to(tmp_path / "elsewhere")
     copy_of(desk).reconcile()
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+RECEIPT = "ledger/forgotten/record/29/msg_29c1b289e752219.jsonl"
+WHY = b'{"at":"2026-11-30T10:02:11.000Z","by":"operator","reason":"asked by the user"}\n'
+
+
+def test_receipts_come_back(desk: Desk) -> None:
+    """Who looks at the copy sees what was forgotten, by whom and why; of two machines' receipts both."""
+    other = WHY.replace(b"operator", b"another")
+    put_on_line(desk.layout.root, "refs/remotes/origin/gitmem/turns/w0000000a", {RECEIPT: WHY})
+    put_on_line(desk.layout.root, "refs/remotes/origin/gitmem/turns/w0000000b", {RECEIPT: other})
+    copy_of(desk).reconcile()
+    assert files(desk)[RECEIPT] == other + WHY
+    for damage in (None, b"edited"):
+        path = desk.layout.root / RECEIPT
+        path.unlink() if damage is None else path.write_bytes(damage)
+        assert copy_of(desk).reconcile() == ([] if damage is None else [RECEIPT])
+        assert files(desk)[RECEIPT] == other + WHY
+
+
+def test_a_name_that_is_no_receipts_leads_to_no_file(desk: Desk) -> None:
+    """A line of another machine may hold anything below its folder of receipts."""
+    hostile = {"ledger/forgotten/record/29/run.sh": b"x", "ledger/forgotten/a/b.jsonl": b"x"}
+    put_on_line(desk.layout.root, "refs/remotes/origin/gitmem/turns/w0000000a", hostile)
+    copy_of(desk).reconcile()
+    assert not [path for path in files(desk) if "forgotten" in path]

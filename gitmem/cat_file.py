@@ -7,7 +7,7 @@ one of a commit what is staged only through the index that they name. Git's prog
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,7 +159,7 @@ def _id_or_none(text: str) -> str | None:
     return None if text == ABSENT else text
 
 
-def config_values(key: str, folder: Path | None = None) -> Mapping[str, None]:
-    """Return all values of a key in Git's configuration, in their order, each once."""
+def config_values(key: str, folder: Path | None = None) -> list[str]:
+    """Return all values of a key in Git's configuration."""
     raw = run_git("config", "--null", "--get-all", key, folder=folder) or b""
-    return dict.fromkeys(value.decode("utf-8", "replace") for value in raw.split(b"\0") if value)
+    return [value.decode("utf-8", "replace") for value in raw.split(b"\0") if value]

@@ -36,7 +36,7 @@ def check_staged(folder: Path | None = None) -> list[CheckFinding]:
         if not changes:
             return []
         kept = _kept_of_others(folder)
-        allowed = frozenset(config_values(_ALLOWED, folder))
+        allowed = frozenset(" ".join(config_values(_ALLOWED, folder)).replace(",", " ").split())
         return [
             finding
             for change in changes

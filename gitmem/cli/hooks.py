@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,8 +40,7 @@ def _server(function: Callable[..., Any]) -> Callable[..., Any]:
 def install(server: Path | None) -> None:
     """Install the hooks; a second time changes nothing."""
     settings = current()
-    with _hooks(server) as hooks:
-        report = hooks.install()
+    report = _run(server, lambda hooks: hooks.install(), "hooks_install")
     settings.reply(report, lambda: "" if settings.quiet else describe_install(report))
 
 
@@ -50,8 +49,7 @@ def install(server: Path | None) -> None:
 def uninstall(server: Path | None) -> None:
     """Take the hooks out, and put everything back as it was."""
     settings = current()
-    with _hooks(server) as hooks:
-        report = hooks.uninstall()
+    report = _run(server, lambda hooks: hooks.uninstall(), "hooks_uninstall")
     settings.reply(report, lambda: "" if settings.quiet else describe_uninstall(report))
 
 
@@ -60,34 +58,37 @@ def uninstall(server: Path | None) -> None:
 def list_(server: Path | None) -> None:
     """List the hooks: whether each is installed, and which of yours runs before it."""
     settings = current()
-    with _hooks(server) as hooks:
-        report = hooks.states()
+    report = _run(server, lambda hooks: hooks.states(), "hooks_list")
     settings.reply(report, lambda: describe(report))
 
 
 @contextmanager
-def _hooks(server: Path | None) -> Iterator[HookFiles]:
-    """Yield the hooks of the current home, or of a bare repository."""
+def _hooks_of(server: Path) -> Iterator[HookFiles]:
+    """Yield the hooks of a bare repository."""
     from gitmem.backends.dulwich_repository import open_repository
     from gitmem.errors import UsageError
-    from gitmem.hook_files import CLIENT, SERVER, HookFiles
+    from gitmem.hook_files import SERVER, HookFiles
     from gitmem.layout import Layout
 
-    names: Sequence[str] = CLIENT
-    if server is None:
-        layout = current().open_home().layout
-    else:
-        folder = server.resolve()
-        if not (folder / "objects").is_dir() or not (folder / "HEAD").is_file():
-            raise UsageError(
-                f"not a bare repository: {server}", hint="Name the folder that holds HEAD and objects."
-            )
-        layout, names = Layout(folder, folder, folder), SERVER
+    folder = server.resolve()
+    if not (folder / "objects").is_dir() or not (folder / "HEAD").is_file():
+        hint = "Name the folder that holds HEAD and objects."
+        raise UsageError(f"not a bare repository: {server}", hint=hint)
+    layout = Layout(folder, folder, folder)
     repository = open_repository(layout)
     try:
-        yield HookFiles(layout, repository, names)
+        yield HookFiles(layout, repository, SERVER)
     finally:
         repository.close()
+
+
+def _run(server: Path | None, act: Callable[[HookFiles], HookReport], in_home: str) -> HookReport:
+    """Do something with the hooks of a bare repository, or of the current home by its method."""
+    if server is None:
+        report: HookReport = getattr(current().open_home(), in_home)()
+        return report
+    with _hooks_of(server) as hooks:
+        return act(hooks)
 
 
 def describe(report: HookReport) -> str:

@@ -54,8 +54,11 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "watch": Entry("watch", "Keep index and catalog up to date as files change."),
         "reindex": Entry("reindex", "Build the search index anew."),
         "config": Entry("config", "Read and change the settings of this machine."),
+        "hooks": Entry("hooks", "Install gitmem's Git hooks, list them, take them out."),
     },
 }
+#: What gitmem's own Git hooks call; people do not, and no list shows it.
+HIDDEN: Final = {"hook": Entry("hook", "Do the work of one of gitmem's Git hooks.")}
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
@@ -68,7 +71,7 @@ class Program(Family):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one command."""
-        entry = COMMANDS.get(cmd_name)
+        entry = COMMANDS.get(cmd_name) or HIDDEN.get(cmd_name)
         if entry is None:
             return None
         found: click.Command = importlib.import_module(f"gitmem.cli.{entry.module}").command
@@ -78,7 +81,7 @@ class Program(Family):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown one is answered with the nearest names."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args[0] not in COMMANDS and args[0] not in HIDDEN and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], COMMANDS, n=2, cutoff=0.65)
             meant = f". Did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"no command {args[0]!r}{meant}", ctx)

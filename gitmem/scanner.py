@@ -7,10 +7,13 @@ hit.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from typing import Any, Final
+
+from gitmem.threats import Finding, find_threats
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,54 @@ RULES: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What the scanner says of one text.
+
+    Attributes:
+        findings: what stands against storing it; empty if nothing does.
+        allowed_uses: entries of the allow list without which there would be more findings.
+    """
+
+    findings: tuple[Finding, ...]
+    allowed_uses: tuple[str, ...]
+
+
+def scan(text: str, scope: str = "strict", allowed: Set[str] = frozenset()) -> Scan:
+    """Return what a text holds that must not be stored or shown to a model, threats and secrets together.
+
+    Args:
+        text: of any length.
+        scope: of the threat rules.
+        allowed: this machine's allow list: `RULE`, or `RULE:<12 hex of the text's SHA-256>`.
+    """
+    found = (*find_threats(text, scope), *find_secrets(text))
+    if not found or not allowed:
+        return Scan(found, ())
+    mark = text_mark(text)
+    names = {finding.rule: (finding.rule, f"{finding.rule}:{mark}") for finding in found}
+    uses = {rule: next((name for name in both if name in allowed), None) for rule, both in names.items()}
+    left = tuple(finding for finding in found if uses[finding.rule] is None)
+    return Scan(left, tuple(use for use in uses.values() if use is not None))
+
+
+def text_mark(text: str) -> str:
+    """Return the part of an allow list's entry that names one text."""
+    return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def find_secrets(text: str) -> tuple[Finding, ...]:
+    """Return where secrets stand in a text."""
+    return tuple(
+        Finding(
+            rule.name, "all", "It holds a secret, which would travel with every clone.", *_span(rule, match)
+        )
+        for rule in RULES
+        if rule.sign in text
+        for match in rule.pattern.finditer(text)
+    )
+
+
 def redact_secrets(text: str) -> tuple[str, tuple[str, ...]]:
     """Return `text` with each secret as `[redacted: <rule>]`, and the names of the rules that hit."""
     hits: list[str] = []
@@ -107,6 +158,10 @@ def redact_values(value: Any) -> tuple[Any, tuple[str, ...]]:
         return item
 
     return walk(value), tuple(hits)
+
+
+def _span(rule: Rule, match: re.Match[str]) -> tuple[int, int]:
+    return match.span("secret" if "secret" in rule.pattern.groupindex else 0)
 
 
 def _replacement(rule: Rule, match: re.Match[str]) -> str:

@@ -24,14 +24,16 @@ FLOORS = [
         subjects authored_text branch_changes entries memory_call memory_rules
         memory_reply graphemes prose_section prompt_block frozen_block guidance judgement_rules protected_paths note_tags
         control_signs ledger_text store_text front_matter_yaml front_matter
-        front_matter_edit note_text catalog note_identity slugs scanner stemming analysis documents
+        front_matter_edit note_text catalog note_identity slugs text_folding invisible_characters
+        threat_shapes injection_rules control_rules exfiltration_rules threat_rules mentions disguises
+        threats scanner stemming analysis documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
         settling tree_edit staging_extensions staging_area pack_format git_pattern attributes
-        git_refs git_config reachability growing_file ledger_tree line_trees tree_changes""",
+        git_refs git_config reachability growing_file ledger_tree line_trees tree_changes ledger_growth""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
         shared_files work_tree home_owner attribute_files commit_signing new_repository ref_files
-        pack_files pack_sources private_folder search_index memory_part changes templates/""",
+        pack_files pack_sources private_folder search_index memory_part changes cat_file templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
@@ -41,15 +43,15 @@ FLOORS = [
         failure_counts lines spare_files
         drivers spool_file spool ledger
         segment_facts judgements lifecycle history sealing line_position line_merge line_recovery disk_copy
-        line_draft turn_line adoption ledger_copy""",
+        line_draft turn_line adoption ledger_copy session_snapshot""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/
-        machine_settings memory_records authoring entry_edits memory_gate memory_tool retraction
-        proposal_judging status_report sample_home shown file_writes
+        machine_settings memory_records authoring prose_writes entry_edits memory_gate memory_tool retraction
+        proposal_judging memory_status status_report sample_home shown file_writes
         home_parts""",
         # 6 doors
-        """watch_parts vigil watch home_notes home_memory home_judging home demo watch_home git_driver cli/
+        """watch_parts vigil watch home_notes home_memory home_judging home_sessions home_tools home demo watch_home git_driver cli/
         __main__""",
     )
 ]

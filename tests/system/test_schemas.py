@@ -33,7 +33,7 @@ REPLIES = (
     ("write", ["note", "remove", "newer.md"], ""),
     ("memory", ["memory", "add", "--content", "Staging listens on port 2222."], ""),
     ("memory", ["memory", "add", "--target", "user", "--content", "-"], "Likes short answers."),
-    ("memory", ["memory", "replace", "--old-text", "Staging listens", "--content", "Port 2223."], ""),
+    ("memory", ["memory", "replace", "--old-text", "listens on port 2222.", "--content", "Port 2223."], ""),
     ("memory", ["memory", "remove", "--old-text", "Port 2223"], ""),
     ("memory", ["memory", "batch", "--operations", "-"], '[{"action": "add", "content": "Port 2224."}]'),
     ("memory-show", ["memory", "show", "--target", "user"], ""),

@@ -140,7 +140,13 @@ class TestReplies:
 
     def test_a_malformed_cause_is_the_callers_fault(self, home: AgentHome) -> None:
         """Session, turn and source come from the program around the model, which wants to know."""
-        for cause in ({"session": "a b"}, {"turn": "§"}, {"source": "no ref"}, {"by": "root"}):
+        causes: list[dict[str, Any]] = [
+            {"session": "a b"},
+            {"turn": "§"},
+            {"source": "no ref"},
+            {"by": "root"},
+        ]
+        for cause in causes:
             with pytest.raises(UsageError):
                 home.memory("add", content="one", **cause)
         assert stored(home) == b""

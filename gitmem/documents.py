@@ -229,6 +229,8 @@ _MAKERS: Final[Mapping[str, Callable[[Json], _Made]]] = {
     "decision": _decision,
     "session": _session,
 }
+#: Kinds by which a search can be narrowed: of records that have documents, then of files.
+SEARCHED_KINDS: Final = (*_MAKERS, "note", "entry", "agent_memory", "episode")
 
 
 def command_text(value: object) -> str:

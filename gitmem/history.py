@@ -22,6 +22,11 @@ from gitmem.tree_changes import changed_paths
 
 Grouping = Literal["turn", "day", "session"]
 
+#: Kinds of entries: of turns and their sums, then of commits.
+KINDS: Final = (
+    *("turn", "day", "session"),
+    *("note", "memory", "edit", "found", "file", "init", "merge", "episode", "work", "sync", "forget"),
+)
 #: Characters of a turn's first words that stand for the turn in a list.
 _TITLE: Final = 80
 
@@ -112,6 +117,7 @@ class History:
         """Return a page of what happened."""
         if not 1 <= query.limit <= 1000:
             raise UsageError("limit is a number from 1 to 1000", limit=query.limit)
+        self._check_kind(query.kind)
         streams = [self._commits(query)]
         if query.path is None:
             streams.append(self._turns(query))
@@ -126,6 +132,12 @@ class History:
                 break
             page.append(entry)
         return LogPage(page, str(query.skip + len(page)) if more else None)
+
+    def _check_kind(self, kind: str | None) -> None:
+        """See that a kind is one of the log's; a commit may name another one of a later gitmem."""
+        if kind is None or kind in KINDS or any(_kind_of(commit) == kind for commit in self._walk()):
+            return
+        raise UsageError(f"unknown kind {kind!r}", hint=f"Kinds: {', '.join(KINDS)}.", field="kind")
 
     def turns(self) -> Iterator[Entry]:
         """Yield every turn, newest first; those still in the spool before the rest."""
@@ -191,10 +203,9 @@ class History:
     def _commit_entry(self, commit: Commit, paths: Sequence[str]) -> Entry:
         trailers = parse_trailers(commit.message)
         by_agent = is_agent(commit.author, self._home_id)
-        default = "merge" if len(commit.parents) > 1 else "edit"
         return Entry(
             id=commit.id,
-            kind=trailers.get(KIND, default),
+            kind=_kind_of(commit),
             at=format_time(commit.commit_time),
             author="agent" if by_agent else "operator",
             name=commit.author.rpartition(" <")[0],
@@ -207,6 +218,11 @@ class History:
 
     def _agent_name(self) -> str:
         return "agent"
+
+
+def _kind_of(commit: Commit) -> str:
+    default = "merge" if len(commit.parents) > 1 else "edit"
+    return parse_trailers(commit.message).get(KIND, default)
 
 
 def _turn_entry(records: Sequence[Record], turn: str, name: str) -> Entry:

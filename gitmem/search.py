@@ -17,7 +17,8 @@ from gitmem.advanced_query import find_operands
 from gitmem.analysis import MAX_QUERY_CHARS, QueryUnit, analyze_query
 from gitmem.authored_files import find_authored, read_authored
 from gitmem.counted import counted
-from gitmem.documents import Document, analyze
+from gitmem.documents import SEARCHED_KINDS, Document, analyze
+from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
 from gitmem.index_batch import Sources, note_paths, notes_digest
@@ -38,7 +39,14 @@ from gitmem.search_candidates import (
     in_order,
     retracted_last,
 )
-from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexSnapshot, SearchIndex
+from gitmem.search_index import (
+    IndexDamaged,
+    IndexPart,
+    IndexRefused,
+    IndexSnapshot,
+    SearchIndex,
+    key_of,
+)
 from gitmem.search_reply import (
     Freshness,
     Hit,
@@ -206,6 +214,7 @@ class Search:
     # What is shown
 
     def _answer(self, request: SearchRequest, view: _View) -> SearchReply:
+        _check_kinds(request.kinds, view.parts)
         units = _units_of(request, view.parts)
         ranking = rank(view.parts, units)
         candidates, hidden = find_candidates(request, view.parts, ranking.scores)
@@ -291,6 +300,18 @@ class Search:
             return True
         record = self._ledger.find(document.record or "")
         return record is not None and not record.redacted
+
+
+def _check_kinds(kinds: Iterable[str], parts: Sequence[IndexPart]) -> None:
+    """See that each kind is one that can be found; another one of a later gitmem may be in the index.
+
+    Raises:
+        UsageError: it is not.
+    """
+    for kind in sorted(set(kinds).difference(SEARCHED_KINDS)):
+        if not any(key_of(kind) in part.column("kind") for part in parts):
+            known = ", ".join(SEARCHED_KINDS)
+            raise UsageError(f"unknown kind {kind!r}", hint=f"Kinds: {known}.", field="kind")
 
 
 def _is_in_file(sources: Sources, document: Document) -> bool:

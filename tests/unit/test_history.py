@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures import CounterClock, git, write_files
+from fixtures import CounterClock, commit_all, git, write_files
 from gitmem.errors import UsageError
 from gitmem.history import History, LogQuery
 from turns import HOME_ID, Desk, make_desk
@@ -140,3 +140,13 @@ def test_limits(desk: Desk) -> None:
 def test_empty_home(tmp_path: Path) -> None:
     """A repository without any commit and any turn has an empty list."""
     assert history(make_desk(tmp_path / "home")).log(LogQuery()).commits == []
+
+
+def test_a_kind_that_is_none_is_named(desk: Desk) -> None:
+    """A slip of the pen is no empty log; what a later gitmem wrote into a commit is a kind."""
+    with pytest.raises(UsageError) as caught:
+        history(desk).log(LogQuery(kind="notes"))
+    assert "turn, day, session, note" in (caught.value.hint or "")
+    assert history(desk).log(LogQuery(kind="forget")).commits == []
+    commit_all(desk.layout.root, "dream: of sheep\n\nGitmem-Kind: dream\n")
+    assert [entry.kind for entry in history(desk).log(LogQuery(kind="dream")).commits] == ["dream"]

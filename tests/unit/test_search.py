@@ -362,6 +362,16 @@ def test_filters(home: SearchHome, caught_up: bool) -> None:
 # What is true now
 
 
+def test_a_kind_that_is_none_is_named(home: SearchHome, caught_up: bool) -> None:
+    """A slip of the pen is no empty answer; a kind that the home just has none of is one."""
+    home.say("kind of blue")
+    settle(home, caught_up)
+    assert home.texts("blue", kinds=["note"]) == []
+    with pytest.raises(UsageError, match="notes") as caught:
+        home.search("blue", kinds=["message", "notes"])
+    assert "message, brief" in (caught.value.hint or "")
+
+
 def test_a_record_is_found_at_once_behind_a_long_backlog(home: SearchHome) -> None:
     """Thousands of records wait; what was just said is found, and the answer says what is missing (S8)."""
     for number in range(1, 41):

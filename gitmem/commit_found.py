@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from stat import S_ISDIR
+from typing import Any, Final
 
 from gitmem.branch_changes import PathChange, Settled
 from gitmem.branch_snapshot import BranchSnapshot
-from gitmem.errors import NotFound, ProtectedPath
+from gitmem.config import HomeConfig, parse_config
+from gitmem.content_checks import CheckFinding, check_file
+from gitmem.errors import NotFound, ProtectedPath, UnsupportedFormat
 from gitmem.json_view import JsonView
-from gitmem.layout import MANAGED_FILES, MANAGED_FOLDERS, Layout, is_managed
+from gitmem.layout import CONFIG_FILE, MANAGED_FILES, MANAGED_FOLDERS, Layout, is_managed
 from gitmem.operator_branch import OperatorBranch
-from gitmem.subjects import KIND, edit_subject, format_message
+from gitmem.subjects import ALLOWED, KIND, edit_subject, format_message
 from gitmem.tree_files import LIKE_A_FILE, Skipped, fold_path, list_files
 from gitmem.watched import is_litter
 from gitmem.work_tree import stat_file
+
+#: The reason of a commit that was not made because of what is in it.
+REFUSED: Final = "refused: see findings"
+#: The reason of a commit that was not made because all is committed.
+NOTHING: Final = "nothing to commit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,8 @@ class CommitReply(JsonView):
         paths: the paths in it.
         settled: paths of pending writes that were settled first.
         skipped: `{"path", "reason"}` of what was left out.
+        findings: `{"path", "line", "rule", "message", "fix"}` of what keeps all of it from being committed,
+            or was committed all the same.
     """
 
     committed: str | None
@@ -39,6 +51,12 @@ class CommitReply(JsonView):
     paths: Sequence[str] = ()
     settled: Sequence[str] = ()
     skipped: Sequence[dict[str, str]] = ()
+    findings: Sequence[dict[str, Any]] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether edits were not committed because of what was found in them."""
+        return self.reason == REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +72,14 @@ def commit_found(
     *,
     message: str | None = None,
     settled: Sequence[Settled] = (),
+    config: HomeConfig | None = None,
+    allowed: Collection[str] = frozenset(),
+    verify: bool = True,
 ) -> CommitReply:
     """Settle pending writes, then commit what is edited, new or removed among managed files.
+
+    A finding refuses the whole of it, as with a hook: half of what belongs together is not committed, and of
+    a secret no object is made. What waited is settled all the same.
 
     Args:
         branch: takes the commit.
@@ -63,6 +87,9 @@ def commit_found(
         paths: files or folders, relative to the home; none for all that is managed.
         message: the commit message; default one that names the paths.
         settled: pending writes that were settled before, when the home was opened.
+        config: the home's facts, by which the edits are checked; None checks nothing.
+        allowed: this machine's exceptions for the scanner.
+        verify: refuse what has findings; else commit it, and name their rules in the commit.
 
     Raises:
         ProtectedPath: a named path is not managed.
@@ -78,19 +105,51 @@ def commit_found(
     edits = _find_edits(snapshot, layout, named)
     skipped = [{"path": one.path, "reason": one.reason} for one in edits.skipped]
     if not edits.changes:
-        reason = None if newest else branch.obstacle() or "nothing to commit"
+        reason = None if newest else branch.obstacle() or NOTHING
         return CommitReply(newest, reason, None, _listed(before), (), before, skipped)
     changed = [change.path for change in edits.changes]
+    findings = [] if config is None else _check(edits.changes, snapshot, config, allowed)
+    rows = [dataclasses.asdict(finding) for finding in findings]
+    if findings and verify:
+        skipped += [{"path": one.path, "reason": f"{one.rule}: {one.message}. {one.fix}"} for one in findings]
+        return CommitReply(newest, REFUSED, None, _listed(before), (), before, skipped, rows)
     subject, _, body = (message or edit_subject(changed)).partition("\n")
     outcome = branch.write(
         edits.changes,
-        message=format_message(subject, [(KIND, "edit")], body),
+        message=format_message(subject, [(KIND, "edit"), (ALLOWED, _rules(findings))], body),
         author=branch.operator,
         operation="commit",
         turn=None,
         defer=False,
     )
-    return CommitReply(outcome.committed, outcome.reason, None, _listed(changed), changed, before, skipped)
+    return CommitReply(
+        outcome.committed, outcome.reason, None, _listed(changed), changed, before, skipped, rows
+    )
+
+
+def _check(
+    changes: Sequence[PathChange], snapshot: BranchSnapshot, config: HomeConfig, allowed: Collection[str]
+) -> list[CheckFinding]:
+    sights = {change.path: snapshot.sight(change.path) for change in changes}
+    for path, sight in sights.items():
+        config = parse_after(config, path, sight.disk)
+    return [
+        finding
+        for path, sight in sights.items()
+        for finding in check_file(path, sight.disk, sight.head, config, allowed)
+    ]
+
+
+def parse_after(config: HomeConfig, path: str, content: bytes | None) -> HomeConfig:
+    """Return the home's facts as they are once a file has a content."""
+    if path == CONFIG_FILE and content is not None:
+        with suppress(UnsupportedFormat):  # which is a finding of its own
+            return parse_config(content)
+    return config
+
+
+def _rules(findings: Sequence[CheckFinding]) -> str | None:
+    return ", ".join(dict.fromkeys(one.rule for one in findings)) or None
 
 
 def _checked(path: str) -> str:

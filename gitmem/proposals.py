@@ -162,8 +162,8 @@ def diff_of(edit: ProposedEdit) -> list[str]:
     """Return an edit as lines that begin with `-`, `+` or a space, with a little of what stays."""
     before = [] if edit.before is None else edit.before.splitlines()
     after = [] if edit.after is None else edit.after.splitlines()
-    lines = difflib.unified_diff(before, after, lineterm="", n=2)
-    return [f"{line[0]} {line[1:]}".rstrip() for line in lines if not line.startswith(("---", "+++", "@@"))]
+    lines = list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]
+    return [f"{line[0]} {line[1:]}".rstrip() for line in lines if not line.startswith("@@")]
 
 
 def _row(proposal: Proposal) -> dict[str, Any]:

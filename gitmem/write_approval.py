@@ -58,8 +58,9 @@ class ProposedChange:
     @property
     def summary(self) -> str:
         """One line on what would change."""
-        count = f"{len(self.edits)} edits" if len(self.edits) != 1 else ""
-        text = count or _first_line(self.edits[0])
+        if self.changes:
+            return f"{self.action} {self.changes[0].path}"
+        text = f"{len(self.edits)} edits" if len(self.edits) != 1 else _first_line(self.edits[0])
         return f"{self.action} {self.target}: {text}"
 
 

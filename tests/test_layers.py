@@ -48,11 +48,11 @@ FLOORS = [
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/
         machine_settings memory_records authoring prose_writes entry_edits memory_gate memory_tool retraction
-        proposal_judging memory_status status_report sample_home shown file_writes
+        proposal_judging editing memory_status status_report sample_home shown file_writes
         home_parts""",
         # 6 doors
-        """watch_parts vigil watch home_notes home_memory home_judging home_sessions home_tools home demo watch_home git_driver cli/
-        __main__""",
+        """watch_parts vigil watch home_notes home_memory home_judging home_editing home_sessions home_tools
+        home demo watch_home git_driver cli/ __main__""",
     )
 ]
 

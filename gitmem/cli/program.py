@@ -33,6 +33,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "status": Entry("status", "Show whether all is well with the home."),
         "search": Entry("search", "Search everything that was said, run and noted."),
         "show": Entry("show", "Show a turn, a note, a record or a commit for people."),
+        "edit": Entry("edit", "Edit a file of the home in your editor; checked, then committed."),
         "log": Entry("log", "Show what happened, in one list."),
         "notes": Entry("notes", "List the notes."),
     },
@@ -45,6 +46,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "memory": Entry("memory", "Add, replace, remove and show the entries of the agent's memory."),
         "note": Entry("note", "Add, edit, append to, move, remove or show a note."),
         "commit": Entry("commit", "Commit the operator's edits, and writes that had to wait."),
+        "retract": Entry("retract", "Take a statement back; it is shown as corrected and ranks last."),
         "import": Entry("import_", "Import conversations as turns."),
     },
     "Read": {
@@ -53,6 +55,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Care": {
         "watch": Entry("watch", "Keep index and catalog up to date as files change."),
         "reindex": Entry("reindex", "Build the search index anew."),
+        "proposals": Entry("proposals", "Judge changes of memory that wait for your word."),
         "config": Entry("config", "Read and change the settings of this machine."),
         "hooks": Entry("hooks", "Install gitmem's Git hooks, list them, take them out."),
     },

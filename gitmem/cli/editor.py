@@ -1,0 +1,125 @@
+"""The operator's editor, found and started as Git does it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from gitmem.cli import standard_input
+from gitmem.errors import RefusedError, UsageError
+
+#: Editors that go to a line that is given as `+LINE` before the file.
+_KNOWS_LINES: Final = (
+    "vi", "vim", "view", "nvim", "gvim", "ex", "kak", "nano", "pico", "emacs", "emacsclient", "micro", "joe",
+    "ne", "mg",
+)  # fmt: skip
+#: How a shell ends that cannot run a command.
+_CANNOT_RUN: Final = (126, 127)
+#: Marks a folder whose file somebody was told of.
+_KEPT: Final = ".kept"
+
+
+def find_editor(setting: Callable[[str], str | None]) -> str:
+    """Return the command line of the editor, in Git's order.
+
+    Args:
+        setting: returns a Git configuration value.
+
+    Raises:
+        UsageError: none is named, and nobody is at a terminal for whom one could be guessed.
+    """
+    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+    named = [os.environ.get("GIT_EDITOR"), setting("core.editor")]
+    named += [None if is_dumb else os.environ.get("VISUAL"), os.environ.get("EDITOR")]
+    found = next((command for command in named if command), None)
+    if found is not None:
+        return found
+    if is_dumb or not standard_input.is_terminal():
+        raise UsageError(
+            "no editor, and no terminal to open one in",
+            hint="Set EDITOR, or change the file with any program and run `gitmem commit`.",
+        )
+    return "vi"
+
+
+def run_editor(command: str, path: Path, line: int | None) -> None:
+    """Open a file in an editor and wait until it is closed.
+
+    Args:
+        command: a shell's command line, which may have arguments.
+        path: the file.
+        line: where to begin, for editors that are told so by `+LINE`.
+
+    Raises:
+        UsageError: there is no such editor.
+        RefusedError: it ended with a failure.
+    """
+    place = [f"+{line}"] if line is not None and _name_of(command) in _KNOWS_LINES else []
+    # Through the shell as Git does it, so that a setting with arguments, quotes or ~ works alike.
+    words = ["sh", "-c", f'{command} "$@"', command, *place, str(path)]
+    # What it prints must not get into an answer that a program reads.
+    out = None if sys.stdout.isatty() else sys.stderr.fileno()
+    with _deaf_to_interrupts():
+        done = subprocess.run(words, stdout=out, check=False)  # noqa: S603 - the operator's own command
+    if done.returncode in _CANNOT_RUN:
+        raise UsageError(f"the editor cannot be run: {command}", hint="Set EDITOR to one that can.")
+    if done.returncode:
+        raise RefusedError(
+            f"the editor ended with {done.returncode}; nothing was changed",
+            hint="Save and leave it normally.",
+        )
+
+
+@contextmanager
+def private_copy(folder: Path, name: str, content: bytes) -> Iterator[Path]:
+    """Give a file of this name that only this user can read; on the way out it is gone, unless it is kept.
+
+    Whoever wants to keep it moves it with `keep`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    own = Path(tempfile.mkdtemp(prefix="", dir=folder))
+    try:
+        path = own / name
+        path.touch(mode=0o600)
+        path.write_bytes(content)
+        yield path
+    finally:
+        if not (own / _KEPT).exists():
+            shutil.rmtree(own, ignore_errors=True)
+
+
+def keep(path: Path) -> Path:
+    """Leave a private copy where it is, for whoever wants its text; return it."""
+    (path.parent / _KEPT).touch()
+    return path
+
+
+def _name_of(command: str) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return Path(words[0]).name if words else ""
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Leave Ctrl-C to the editor, where it means something else."""
+    try:
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+    except ValueError:  # not in the main thread, which alone is interrupted
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

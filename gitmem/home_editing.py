@@ -1,0 +1,54 @@
+"""An operator's edits, as methods of a home."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gitmem.config import HomeConfig
+from gitmem.home_owner import HomeOwner
+from gitmem.home_parts import HomeParts
+from gitmem.layout import Layout
+from gitmem.memory_get import MOST_CHARS
+
+if TYPE_CHECKING:
+    from gitmem.editing import Editing, EditReply, EditTarget
+
+
+class HomeEditing:
+    """The part of `AgentHome` that has to do with files as people edit them."""
+
+    layout: Layout
+    config: HomeConfig
+    _parts: HomeParts
+
+    def edit_open(self, what: str) -> EditTarget:
+        """Return a file to edit: `operator self memory user agents`, a path of the home, or a source ref."""
+        self._parts.check_owner()
+        return self._editing().open(what)
+
+    def edit_finish(self, target: EditTarget, edited: bytes, *, verify: bool = True) -> EditReply:
+        """Write and commit an edited text as the operator, merged with what was written meanwhile.
+
+        Args:
+            target: as `edit_open` gave it.
+            edited: the whole text.
+            verify: refuse what has findings; nothing is written then.
+        """
+        return self._editing().finish(target, edited, verify=verify)
+
+    def git_setting(self, key: str) -> str | None:
+        """Return a value of this repository's Git configuration, or None."""
+        return self._parts.repository.config(key)
+
+    def _editing(self) -> Editing:
+        from gitmem.editing import Editing
+
+        parts = self._parts
+        return Editing(
+            parts.branch,
+            self.layout,
+            HomeOwner(self.layout, parts.repository.config),
+            config=self.config,
+            get=lambda ref: parts.search.get(ref, max_chars=MOST_CHARS),
+            allowed=lambda: parts.allowed,
+        )

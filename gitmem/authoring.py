@@ -73,6 +73,7 @@ class WriteReply(JsonView):
         conflicts: copies of texts that lost a merge on the way.
         redactions: rules by which secrets were replaced.
         staged: nothing was written; the change waits for an operator as the proposal `pending_id`.
+        warnings: what the writer should know besides.
     """
 
     committed: str | None
@@ -85,6 +86,7 @@ class WriteReply(JsonView):
     redactions: Sequence[str] = ()
     staged: bool = False
     pending_id: str | None = None
+    warnings: Sequence[str] = ()
 
 
 class Authoring:
@@ -128,11 +130,11 @@ class Authoring:
         subject: str,
         source_ref: str | None,
         by: Provenance,
-    ) -> WriteReply:
-        """Change files of the operator's branch.
         allowed: Sequence[str] = (),
         scanned: bool = False,
         locked: bool = False,
+    ) -> WriteReply:
+        """Change files of the operator's branch.
 
         Args:
             changes: what to change; their secrets are replaced before anything is written.
@@ -141,11 +143,11 @@ class Authoring:
             subject: the commit's first line.
             source_ref: the address of what is changed, for the reply.
             by: who, and why.
-
-        Raises:
             allowed: rules whose findings this machine allows; the commit names them.
             scanned: what is new was scanned and is refused for a secret, so no text is replaced.
             locked: the caller holds the home's lock.
+
+        Raises:
             UsageError: author, session, turn or source is none, or the turn ended; nothing was written.
             ProtectedPath: the agent may not write a path.
             RefusedError: the operator was asked and denied it.
@@ -166,9 +168,9 @@ class Authoring:
                 author=self._agent if by.author == "agent" else self._operator(),
                 operation=f"{kind} {action}",
                 turn=own,
+                locked=locked,
             )
         return _reply(outcome, clean, source_ref, rules)
-                locked=locked,
 
     def _hold(
         self,
@@ -256,12 +258,12 @@ def _trailers(kind: str, turn_id: str | None, by: Provenance) -> list[tuple[str,
     ]
 
 
-def _reply(
-    outcome: WriteOutcome, changes: Sequence[PathChange], source_ref: str | None, rules: Sequence[str]
 def _allowed(rules: Sequence[str]) -> list[tuple[str, str | None]]:
     return [(ALLOWED, ", ".join(dict.fromkeys(rules)))]
 
 
+def _reply(
+    outcome: WriteOutcome, changes: Sequence[PathChange], source_ref: str | None, rules: Sequence[str]
 ) -> WriteReply:
     kept = [change.path for change in changes if change.result is not None]
     return WriteReply(

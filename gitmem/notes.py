@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gitmem.authored_files import is_same
 from gitmem.authored_text import BOM, LINE_BREAK, newline_of, one_line
 from gitmem.branch_changes import PathChange
 from gitmem.catalog import MAX_CHARS, MAX_NOTES, render_catalog
@@ -18,6 +19,7 @@ from gitmem.front_matter import read_front_matter
 from gitmem.front_matter_edit import format_block, refuse_malformed, set_field, set_tags
 from gitmem.git_objects import hash_object
 from gitmem.layout import NOTES, Layout
+from gitmem.manifest import FileMark
 from gitmem.note_ids import NoteIds
 from gitmem.note_paths import check_free, note_path
 from gitmem.note_tags import normalise_tags
@@ -26,7 +28,7 @@ from gitmem.records import clean_text
 from gitmem.refs import parse_ref
 from gitmem.repository import Repository
 from gitmem.slugs import make_slug
-from gitmem.tree_files import MAX_FILE, Listing, ManagedFile, Skipped, fold_path, read_managed
+from gitmem.tree_files import MAX_FILE, FoundFile, Listing, ManagedFile, Skipped, fold_path, read_managed
 
 _SHORT_ID: Final = re.compile(r"[A-Za-z0-9_.-]{4,80}")
 _LEADING_BREAKS: Final = re.compile(r"[\r\n]+")
@@ -62,10 +64,17 @@ class Notes:
     Args:
         repository: whose history gives ids to notes that have none.
         layout: where the notes are.
+        marks: returns what the search index knows of files by path; spares reading those that are the same.
     """
 
-    def __init__(self, repository: Repository, layout: Layout) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        layout: Layout,
+        marks: Callable[[], Mapping[str, FileMark]] = dict,
+    ) -> None:
         self._root = layout.root
+        self._marks = marks
         self._ids = NoteIds(repository, layout)
 
     def list(self, *, limit: int | None = None) -> NoteList:
@@ -240,15 +249,24 @@ class Notes:
         )
 
     def _claiming(self, note_id: str, found: Listing, id_of: Callable[[str], str]) -> Note | None:
-        """Return the first note with this id in its front matter; most files are ruled out by their bytes."""
+        """Return the first note with this id in its front matter; most files are ruled out unread."""
         needle = note_id.encode()
+        marks = self._marks()
         for file in found.files:
+            mark = marks.get(file.path)
+            if mark is not None and mark.declared != note_id and self._is_known(file, mark):
+                continue
             read = read_managed(self._root, file.path)
             if isinstance(read, ManagedFile) and needle in read.content:
                 note = read_note(self._root, file.path, id_of)
                 if isinstance(note, Note) and note.front.id == note_id:
                     return note
         return None
+
+    def _is_known(self, file: FoundFile, mark: FileMark) -> bool:
+        """Say whether a mark tells which id a note declares, or that it declares none."""
+        is_note = mark.note_id is not None and not mark.racy
+        return is_note and is_same(self._root, file.path, file.stat, mark)
 
     def _deriving(self, note_id: str, found: Listing, id_of: Callable[[str], str]) -> Note | None:
         """Return the note whose id comes from its path and history."""

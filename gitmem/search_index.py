@@ -9,7 +9,7 @@ both pass `tests/contract/search_index_contract.py`. For what is not indexed yet
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 from gitmem.analysis import Analysis
 from gitmem.documents import Document
-from gitmem.manifest import Manifest
+from gitmem.manifest import FileMark, Manifest
 from gitmem.times import parse_timestamp
 
 #: Names of the columns: small numbers of each document, for narrowing and ordering without reading documents.
@@ -186,6 +186,15 @@ def key_of(text: str | None) -> int:
 def time_of(ts: str) -> int:
     """Return a document's time in milliseconds since 1970."""
     return round(parse_timestamp(ts) * 1000)
+
+
+def file_marks(index: SearchIndex) -> Mapping[str, FileMark]:
+    """Return what an index knows of authored files by path; nothing where it cannot be read."""
+    try:
+        snapshot = index.snapshot()
+    except (IndexDamaged, IndexRefused, OSError):
+        return {}
+    return {} if snapshot is None else snapshot.manifest.files
 
 
 def live_count(parts: Iterable[IndexPart]) -> int:

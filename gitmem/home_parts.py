@@ -203,8 +203,9 @@ class HomeParts:
     def notes(self) -> Notes:
         """The notes as they are on disk."""
         from gitmem.notes import Notes
+        from gitmem.search_index import file_marks
 
-        return Notes(self.repository, self.layout)
+        return Notes(self.repository, self.layout, lambda: file_marks(self.index))
 
     @cached_property
     def note_ids(self) -> NoteIds:

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.config import HomeConfig, parse_config
 from gitmem.errors import NotAHome, UnsupportedFormat
+from gitmem.home_editing import HomeEditing
 from gitmem.home_judging import HomeJudging
 from gitmem.home_memory import HomeMemory
 from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
-from gitmem.init import InitReport, check_git_format, init_home
+from gitmem.home_sessions import HomeSessions
+from gitmem.home_tools import HomeTools
+from gitmem.init import InitReport, check_git_format, init_home, prepare_git
 from gitmem.layout import CONFIG_FILE, Layout, find_layout
 from gitmem.ledger import Ledger
 from gitmem.operator_branch import OperatorBranch
@@ -25,6 +28,7 @@ from gitmem.turn import Turn
 if TYPE_CHECKING:
     from gitmem.changes import Hints
     from gitmem.history import LogPage
+    from gitmem.hook_files import HookReport
     from gitmem.importers.jsonl import ImportReport
     from gitmem.indexer import CatchUp
     from gitmem.machine_settings import Setting
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 _WHOLE = 50_000
 
 
-class AgentHome(HomeMemory, HomeJudging, HomeNotes):
+class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, HomeTools):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
 
     Use `AgentHome.open` or `AgentHome.init`.
@@ -67,7 +71,7 @@ class AgentHome(HomeMemory, HomeJudging, HomeNotes):
         path: str | Path, agent: str | None = None, *, now: Callable[[], float] = time.time
     ) -> InitReport:
         """Make `path` an agent home and say what was done."""
-        return init_home(Path(path), agent=agent, now=now())
+        return init_home(Path(path), agent=agent, now=now(), hooks=True)
 
     @classmethod
     def open(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> AgentHome:
@@ -200,6 +204,7 @@ class AgentHome(HomeMemory, HomeJudging, HomeNotes):
     def status(self) -> Status:
         """Return whether all is well."""
         from gitmem.json_view import to_json
+        from gitmem.memory_status import memory_status
         from gitmem.status import turn_facts
         from gitmem.status_report import StatusParts, collect_status
 
@@ -215,6 +220,7 @@ class AgentHome(HomeMemory, HomeJudging, HomeNotes):
                 turns=turn_facts(parts.repository, parts.ledger, own, parts.layout.spool, parts.now()),
                 index=to_json(parts.search.index_status()),
                 notes=self.notes(),
+                memory=memory_status(parts.sights, parts.snapshots, self.prose_sections()),
                 pinned=parts.repository.config(parts.layout.branch_setting),
                 now=parts.now(),
             )
@@ -253,6 +259,21 @@ class AgentHome(HomeMemory, HomeJudging, HomeNotes):
     def restore_ledger_copy(self) -> Sequence[str]:
         """Make `ledger/` on disk equal to the turn lines; return where foreign bytes were set aside."""
         return self._parts.ledger_copy.reconcile()
+
+    def hooks_list(self) -> HookReport:
+        """Return which of gitmem's Git hooks are installed here."""
+        return self._parts.hooks.states()
+
+    def hooks_install(self) -> HookReport:
+        """Put gitmem's Git hooks there, beside those that are there; a second time changes nothing."""
+        self._parts.check_owner()
+        prepare_git(self.layout, self._parts.repository)
+        return self._parts.hooks.install()
+
+    def hooks_uninstall(self) -> HookReport:
+        """Take gitmem's Git hooks out, and put everything back as it was."""
+        self._parts.check_owner()
+        return self._parts.hooks.uninstall()
 
     def config_get(self, key: str) -> Any:
         """Return a setting."""

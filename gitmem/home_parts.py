@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitmem import __version__
 from gitmem.adoption import adopt_spools
 from gitmem.authoring import Authoring
 from gitmem.backends.dulwich_repository import DulwichRepository
@@ -24,6 +25,7 @@ from gitmem.ledger import Ledger
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import ProposalFolder
+from gitmem.records import Event
 from gitmem.spool import Spool
 from gitmem.tree_files import ManagedFile, read_managed
 from gitmem.turn import Turn, TurnRecorder
@@ -33,6 +35,7 @@ from gitmem.write_approval import WriteApproval
 if TYPE_CHECKING:
     from gitmem.entry_edits import EntryEdits
     from gitmem.history import History
+    from gitmem.hook_files import HookFiles
     from gitmem.indexer import Indexer
     from gitmem.judgements import Judgements
     from gitmem.ledger_copy import LedgerCopy
@@ -41,9 +44,14 @@ if TYPE_CHECKING:
     from gitmem.note_ids import NoteIds
     from gitmem.notes import Notes
     from gitmem.proposal_judging import ProposalJudge
+    from gitmem.prose_writes import ProseWrites
     from gitmem.retraction import Retractions
+    from gitmem.scanner import Scan
     from gitmem.search import Search
     from gitmem.search_index import SearchIndex
+    from gitmem.session_snapshot import SessionSnapshots
+    from gitmem.store_sight import StoreSights
+    from gitmem.threats import Finding
 
 
 class HomeParts:
@@ -71,13 +79,22 @@ class HomeParts:
         )
         self._opened = _identity(layout.common_dir)
         self._settled: list[Settled] = []
-        self.recorder = TurnRecorder(self.spool, self.line, now=now, on_files=self._commit_files)
+        self.recorder = TurnRecorder(
+            self.spool, self.line, now=now, on_files=self._commit_files, on_session=self._take_session
+        )
 
     @property
     def operator(self) -> str:
         """The operator's `Name <mail>` for commits that gitmem makes for them."""
         config = self.repository.config
         return operator_identity(config("user.name"), config("user.email"), self.config.home_id)
+
+    @cached_property
+    def hooks(self) -> HookFiles:
+        """The Git hooks of this repository."""
+        from gitmem.hook_files import HookFiles
+
+        return HookFiles(self.layout, self.repository)
 
     @cached_property
     def records(self) -> MemoryRecords:
@@ -137,18 +154,69 @@ class HomeParts:
 
     def _scan_memory(self, text: str) -> Verdict:
         from gitmem.memory_tool import Verdict
-        from gitmem.scanner import redact_secrets
+        from gitmem.scanner import scan
+        from gitmem.threats import blocked_message
 
-        rules = redact_secrets(text)[1]
-        return Verdict(f"Blocked: secret '{rules[0]}'" if rules else None, rules)
+        found = scan(text, allowed=self.allowed)
+        rules = tuple(dict.fromkeys(finding.rule for finding in found.findings))
+        blocked = blocked_message(found.findings[0]) if found.findings else None
+        return Verdict(blocked, rules, found.allowed_uses)
 
     def _judgement_of(self, text: str) -> tuple[str, str] | None:
         found = self.judgements.find(text)
         if found is None:
             return None
         # Reason and correction may be an agent's words, which nobody scanned.
-        said = f"{found.verdict}." if self._scan_memory(found.sentence).blocked else found.sentence
+        texts = (text for text in (found.reason, found.replaced_by) if text)
+        is_harmful = any(self._scan_memory(text).blocked for text in texts)
+        said = f"{found.verdict}." if is_harmful else found.sentence
         return f"This text was {said} See {found.source_ref}.", found.source_ref
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """This machine's exceptions for the scanner."""
+        return frozenset((self.repository.config("gitmem.scannerAllow") or "").replace(",", " ").split())
+
+    def scan(self, text: str) -> Scan:
+        """Judge a text for a prompt, by the rules and with what this machine allows."""
+        from gitmem.scanner import scan
+
+        return scan(text, allowed=self.allowed)
+
+    def judge(self, text: str) -> Sequence[Finding]:
+        """Return what of a text must not reach a prompt."""
+        return self.scan(text).findings
+
+    @cached_property
+    def sights(self) -> StoreSights:
+        """The memory stores as prompts are made from them."""
+        from gitmem.store_sight import StoreSights
+
+        return StoreSights(self.layout, self.config, self.ledger.receipts, self.judge)
+
+    @cached_property
+    def snapshots(self) -> SessionSnapshots:
+        """What each session sees of the memory stores."""
+        from gitmem.session_snapshot import SessionSnapshots
+
+        return SessionSnapshots(
+            self.layout,
+            self.repository,
+            self.ledger,
+            self.sights,
+            rules=__version__,
+            owner=HomeOwner(self.layout, self.repository.config),
+            now=self.now,
+        )
+
+    @cached_property
+    def prose_writes(self) -> ProseWrites:
+        """Writing of `operator.md` and `self.md`."""
+        from gitmem.prose_writes import ProseWrites
+
+        return ProseWrites(
+            self.authoring, self.layout, self.config, self.scan, lambda: self.repository.head().commit
+        )
 
     @cached_property
     def proposals(self) -> ProposalFolder:
@@ -172,7 +240,7 @@ class HomeParts:
         """Exact edits of the memory stores."""
         from gitmem.entry_edits import EntryEdits
 
-        return EntryEdits(self.authoring, self.layout, self.config)
+        return EntryEdits(self.authoring, self.layout, self.config, lambda: self.allowed)
 
     @cached_property
     def retractions(self) -> Retractions:
@@ -267,6 +335,9 @@ class HomeParts:
         from gitmem.ledger_copy import LedgerCopy
 
         return LedgerCopy(self.ledger, DiskCopy(self.repository, self.layout), self.layout)
+
+    def _take_session(self, event: Event) -> Event:
+        return self.snapshots.take_event(event)
 
     def _commit_files(self, paths: Sequence[str], turn: Turn) -> Sequence[str]:
         return self.writes.commit_files(paths, turn)

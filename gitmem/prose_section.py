@@ -7,14 +7,15 @@ file keeps them.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at
 from gitmem.graphemes import cut_at
+from gitmem.scanner import text_mark
+from gitmem.threats import Finding
 
 #: Name of a prose memory -> what it holds, for the model that reads it.
 _ROLES: Final[Mapping[str, str]] = {
@@ -26,24 +27,8 @@ _BEYOND: Final = 2_000
 _NOT_BREAKS: Final = re.compile(r"[^\r\n]")
 
 
-class Hit(Protocol):
-    """What the scanner says of a text: which rule, and where."""
-
-    @property
-    def rule(self) -> str:
-        """The rule's id."""
-
-    @property
-    def start(self) -> int:
-        """Where it begins."""
-
-    @property
-    def end(self) -> int:
-        """Where it ends."""
-
-
 #: Returns what is wrong with a text, without what this machine allows.
-Judge = Callable[[str], Sequence[Hit]]
+Judge = Callable[[str], Sequence[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +39,14 @@ class BlockedPart:
         start, end: in the text that was looked through.
         line: of its first line in the file, from 1.
         rules: that it breaks, once each.
-        fingerprint: 12 hex digits of the SHA-256 of its text, by which a machine can allow it.
+        mark: stands for its text in a machine's allow list.
     """
 
     start: int
     end: int
     line: int
     rules: tuple[str, ...]
-    fingerprint: str
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +114,16 @@ def make_section(name: str, path: str, content: bytes, *, limit: int, judge: Jud
     )
 
 
+def count_prose(content: bytes) -> int:
+    """Return how many code points of a prose memory count against its budget; none where it is no text."""
+    text = decode_text(content)
+    return 0 if isinstance(text, Problem) else len(text.removeprefix(BOM).lstrip())
+
+
 def unreadable_section(name: str, path: str, reason: str) -> ProseSection:
     """Return the section of a prose memory that cannot be read; it costs only itself."""
     note = f"[{path} is unreadable: {reason}. Its content is missing here; the file was not changed.]"
     return ProseSection(_id(name), path, f"{_intro(name, path)}\n\n{note}", problem=reason)
-
-
-def fingerprint(text: str) -> str:
-    """Return the 12 hex digits by which a machine's settings name a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def find_blocked(text: str, judge: Judge, *, line: int = 1) -> tuple[BlockedPart, ...]:
@@ -159,7 +145,7 @@ def find_blocked(text: str, judge: Judge, *, line: int = 1) -> tuple[BlockedPart
     for (first, last), names in sorted(rules.items()):
         start, end = spans[first][0], spans[last][1]
         at = line + line_at(text, start) - 1
-        parts.append(BlockedPart(start, end, at, tuple(names), fingerprint(text[start:end])))
+        parts.append(BlockedPart(start, end, at, tuple(names), text_mark(text[start:end])))
     return tuple(parts)
 
 
@@ -167,26 +153,28 @@ def _find_joined(
     text: str, spans: Sequence[tuple[int, int]], judge: Judge, rules: dict[tuple[int, int], list[str]]
 ) -> None:
     """Find what is refused only because of how several paragraphs read together."""
-    seen: set[tuple[str, int, int]] = set()
+    hidden = [(spans[first][0], spans[last][1]) for first, last in rules]
     while True:
         masked = text
-        for first, last in rules:
-            start, end = spans[first][0], spans[last][1]
+        for start, end in hidden:
             masked = masked[:start] + _NOT_BREAKS.sub(".", masked[start:end]) + masked[end:]
-        fresh = [hit for hit in judge(masked) if (hit.rule, hit.start, hit.end) not in seen]
-        seen |= {(hit.rule, hit.start, hit.end) for hit in fresh}
-        before = len(rules)
+        # One finding of each rule at most: what was looked at is hidden, so that the next one shows.
+        fresh = [hit for hit in judge(masked) if (hit.start, hit.end) not in hidden]
+        if not fresh:
+            return
         for hit in fresh:
+            hidden.append((hit.start, hit.end))
             group = [n for n, (start, end) in enumerate(spans) if start < hit.end and end > hit.start]
             taken = {n for first, last in rules for n in range(first, last + 1)}
             if len(group) > 1 and taken.isdisjoint(range(group[0], group[-1] + 1)):
-                joined = text[spans[group[0]][0] : spans[group[-1]][1]]
-                _note_rules(rules, (group[0], group[-1]), judge(joined))
-        if len(rules) == before:
-            return
+                start, end = spans[group[0]][0], spans[group[-1]][1]
+                _note_rules(rules, (group[0], group[-1]), judge(text[start:end]))
+                hidden.append((start, end))
 
 
-def _note_rules(rules: dict[tuple[int, int], list[str]], key: tuple[int, int], hits: Sequence[Hit]) -> None:
+def _note_rules(
+    rules: dict[tuple[int, int], list[str]], key: tuple[int, int], hits: Sequence[Finding]
+) -> None:
     if hits:
         rules[key] = list(dict.fromkeys(hit.rule for hit in hits))
 

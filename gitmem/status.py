@@ -50,6 +50,7 @@ class Status:
     watch: Mapping[str, Any]
     stores: Sequence[Mapping[str, Any]]
     conflicts: Sequence[Mapping[str, Any]]
+    sessions: Sequence[Mapping[str, Any]]
     findings: Sequence[Finding]
 
     @property

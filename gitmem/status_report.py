@@ -11,9 +11,12 @@ from typing import Any, Final
 
 from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, STORES, NoteList, read_prose, read_store
-from gitmem.git_state import commit_hooks, find_lock
+from gitmem.git_state import find_lock
+from gitmem.hook_files import HookFiles
 from gitmem.layout import LEDGER, RESCUES, Layout
+from gitmem.memory_status import MemoryStatus
 from gitmem.operator_branch import OperatorBranch
+from gitmem.prose_section import count_prose
 from gitmem.repository import Repository, read_path
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
 from gitmem.tree_files import Skipped
@@ -33,6 +36,7 @@ class StatusParts:
         turns: of the turn lines and the spool.
         index: the search index's own word.
         notes: all notes with their problems.
+        memory: of curated memory.
         now: seconds since 1970.
     """
 
@@ -43,6 +47,7 @@ class StatusParts:
     turns: Mapping[str, Any]
     index: Mapping[str, Any]
     notes: NoteList
+    memory: MemoryStatus
     pinned: str | None
     now: float
 
@@ -54,12 +59,14 @@ def collect_status(parts: StatusParts) -> Status:
     pending = [_pending(write, parts.now) for write in parts.branch.pending()]
     conflicts = conflict_copies(layout)
     head = parts.repository.head()
+    hooks = HookFiles(layout, parts.repository)
     git = {
         "head": head.commit,
         "branch": head.branch.removeprefix("refs/heads/") if head.branch else None,
         "pinned": parts.pinned,
         "obstacle": parts.branch.obstacle(),
-        "hooks_not_run": commit_hooks(layout, parts.repository),
+        "hooks_not_run": hooks.not_run(),
+        "hooks": {hook.id: hook.state for hook in hooks.states().hooks},
     }
     watch = watch_facts(layout, parts.now)
     home = {
@@ -81,6 +88,7 @@ def collect_status(parts: StatusParts) -> Status:
         ),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
+        *parts.memory.findings,
         *_index_findings(parts.index, _named_files(parts.notes, stores)),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
         *(
@@ -89,7 +97,18 @@ def collect_status(parts: StatusParts) -> Status:
             if watch.get("running")
         ),
     ]
-    return Status(home, git, parts.turns, pending, parts.index, watch, stores, conflicts, findings)
+    return Status(
+        home,
+        git,
+        parts.turns,
+        pending,
+        parts.index,
+        watch,
+        stores,
+        conflicts,
+        parts.memory.sessions,
+        findings,
+    )
 
 
 def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
@@ -120,7 +139,7 @@ def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
                 "problem": prose.reason,
             }
         elif prose is not None:
-            yield _store(name, path, len(prose.text.rstrip("\n")), limit, None)
+            yield _store(name, path, count_prose(prose.content), limit, None)
 
 
 def _store(name: str, path: str, chars: int, limit: int, entries: int | None) -> dict[str, Any]:
@@ -150,6 +169,19 @@ def _git_findings(git: Mapping[str, Any], lock: Path | None) -> Iterator[Finding
     if git["hooks_not_run"]:
         names = ", ".join(git["hooks_not_run"])
         yield Finding("hooks", 0, f"the agent's commits do not run these hooks: {names}")
+    yield from _hook_findings(git["hooks"])
+
+
+def _hook_findings(hooks: Mapping[str, str]) -> Iterator[Finding]:
+    """Say which of gitmem's hooks do not stand guard; a clone brings none of them."""
+    amiss = {name: state for name, state in hooks.items() if state != "installed"}
+    if not amiss:
+        return
+    if len(amiss) == len(hooks) and set(amiss.values()) == {"missing"}:
+        what = "gitmem's hooks are not installed, so that plain git commits are not checked"
+    else:
+        what = "gitmem's hooks are not as installed: " + ", ".join(f"{n} is {s}" for n, s in amiss.items())
+    yield Finding("own-hooks", 0, what, "To install them: gitmem hooks install")
 
 
 def _ledger_findings(repository: Repository, head: str | None) -> Iterator[Finding]:

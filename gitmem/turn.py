@@ -47,6 +47,7 @@ class TurnRecorder:
         line: where turns end.
         now: the wall clock, seconds since 1970.
         on_files: called with the paths that a turn's `file` events name, before the turn ends.
+        on_session: called with each `session` event before it is told; returns what is told instead.
     """
 
     def __init__(
@@ -56,10 +57,12 @@ class TurnRecorder:
         *,
         now: Callable[[], float] = time.time,
         on_files: Callable[[Sequence[str], Turn], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
+        on_session: Callable[[Event], Event] = lambda event: event,
     ) -> None:
         self.spool = spool
         self.line = line
         self.now = now
+        self.on_session = on_session
         self._on_files = on_files
 
     def open(
@@ -296,6 +299,8 @@ class Turn:
     def tell(self, event: Event) -> dict[str, str]:
         """Tell of an event that was parsed before."""
         self.check_open()
+        if event.kind == "session" and "ts" not in self._header:  # an imported session is none of today's
+            event = self._recorder.on_session(event)
         body, rules = redact_values(event.body)
         if rules:
             event = replace(event, body=body)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from gitmem.threats import Finding
 
 
-@dataclass(frozen=True)
-class WordHit:
-    """A word that must not be there."""
-
-    rule: str
-    start: int
-    end: int
-
-
-def find_words(text: str) -> Sequence[WordHit]:
+def find_words(text: str) -> Sequence[Finding]:
     """Refuse the word `poison`, and `bad` followed by `seed` with anything but letters between."""
     rules = (("poison", r"poison"), ("bad_seed", r"bad[^a-z]+seed"))
-    return [WordHit(rule, *match.span()) for rule, pattern in rules for match in re.finditer(pattern, text)]
+    return [
+        Finding(rule, "all", "It is a word of this test.", *match.span())
+        for rule, pattern in rules
+        for match in re.finditer(pattern, text)
+    ]
 
 
-def find_nothing(text: str) -> Sequence[WordHit]:
+def find_nothing(text: str) -> Sequence[Finding]:
     """Refuse nothing."""
     return ()

@@ -11,6 +11,7 @@ from gitmem.authoring import Author
 from gitmem.cli import standard_input
 from gitmem.cli.commands import group, options
 from gitmem.cli.events import read_text
+from gitmem.cli.memory_write import add_to
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import cause, write_options
 from gitmem.errors import GitmemError
@@ -139,3 +140,6 @@ def _listed(reply: Any) -> list[str]:
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
+
+
+add_to(command)

@@ -45,6 +45,7 @@ def describe(status: Status) -> str:
         ("index", _index(status.index)),
         ("watch", _watch(status.watch)),
         ("stores", _stores(status.stores)),
+        ("sessions", _sessions(status.sessions)),
         ("conflicts", ", ".join(str(conflict["path"]) for conflict in status.conflicts)),
     ]
     lines = [f"{click.style(f'{name:<10}', dim=True)}{text}" for name, text in rows if text]
@@ -108,6 +109,19 @@ def _watch(watch: Mapping[str, Any]) -> str:
 
 def _stores(stores: Sequence[Mapping[str, Any]]) -> str:
     return " · ".join(f"{store.get('id')} {store.get('percent', 0)} %" for store in stores)
+
+
+def _sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
+    """Name the sessions whose prompts hold something else than the stores do now."""
+    behind = [row for row in sessions if row["changed"]]
+    named = [f"{row['id']} began {row['frozen_at'][:16]} and lacks {_lacks(row)}" for row in behind[:_LISTED]]
+    more = f" and {len(behind) - _LISTED} more" if len(behind) > _LISTED else ""
+    return ", ".join(named) + more
+
+
+def _lacks(row: Mapping[str, Any]) -> str:
+    total = sum(sum(change.values()) for change in row["changed"].values())
+    return counted(total, "newer change")
 
 
 def _finding(finding: Any) -> str:

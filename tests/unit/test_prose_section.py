@@ -113,7 +113,7 @@ def test_a_poisoned_paragraph_is_left_out() -> None:
     assert made.text.endswith("it]\n\nBe kind.\n")
     (part,) = made.blocked
     assert (part.line, part.rules) == (5, ("poison",))
-    assert part.fingerprint == sha256(b"Here is poison\nin two lines.").hexdigest()[:12]
+    assert part.mark == sha256(b"Here is poison\nin two lines.").hexdigest()[:12]
     assert not made.truncated
 
 

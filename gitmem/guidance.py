@@ -1,0 +1,188 @@
+"""What an agent is told about remembering: a text for its prompt, and its tools with their descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem.config import HomeConfig
+from gitmem.memory_call import ACTIONS, TARGETS
+
+_GUIDE: Final = """\
+# Your memory
+
+What you do not write down is gone when this conversation ends. Write at once, unasked, when you learn:
+- a preference, a habit, or what annoys somebody
+- that something you did or believed was wrong, and what is right
+- a fact of the environment: hosts, versions, paths, quirks and their cure
+- a convention of a project: naming, layout, how tests are run
+- that work is done on which later work builds, with its date
+- whatever you are asked to remember
+
+Leave out what everybody knows or a search finds again, dumps of logs, code or tables, how far the present
+task is, what AGENTS.md says already, and secrets: name the place where a secret is kept, never the secret.
+
+Where it goes
+{places}
+- notes/ (memory_note): longer matters, without limit; the prompt has only their titles.
+- Conversations are recorded without you. memory_search finds them; look there before you ask again.
+
+How to write
+An entry is one fact that makes sense in a year: subject, value, and the reason if it would be doubted.
+Good: `Parcel API, since May 2026: retries need an Idempotency-Key, or orders double.`
+Good: `Mara reads on a phone: answers under ten lines, no tables.`
+Good: `Repo kiln: pnpm, Node 22, "pnpm check" before a push; generated/ is never edited by hand.`
+Bad: `We talked about the API.` (says nothing)
+Bad: `On Tuesday I was asked to look at the logs, so I opened ...` (a story; keep its outcome)
+Bad: `Currently on step 3 of 7.` (false tomorrow)
+`replace` takes the place of the whole entry, so give all of it that is to stay.
+
+When it gets full
+A block's header says how full it is. Above 80 % make room before you add: join entries on one subject,
+shorten, drop what is outdated, move details to a note. Send that as one call with `operations`; only its
+result has to fit, and all of it holds or none. A refusal lists the entries: act on it in the same turn.
+If nothing can go, tell the operator.
+
+Changes are on disk at once; the blocks in your prompt stay as they were until the next session.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDescription:
+    """A tool as it is offered to a model.
+
+    Attributes:
+        parameters: a JSON schema; an object without combinators at its top, which strict servers refuse.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+def guide(config: HomeConfig) -> str:
+    """Return the prompt text on remembering, with the limits and switches of a home."""
+    texts = {
+        "memory": "`memory`: surroundings, conventions, lessons",
+        "user": "`user`: who somebody is and how they like to work",
+        "operator": "memory/operator.md: standing orders, by the operator, not by you",
+        "self": "memory/self.md: your role, duties and decisions, as prose",
+    }
+    lines = []
+    for name in ("memory", "user", "self", "operator"):
+        file = config.memory[name]
+        unit = "characters" if name in TARGETS else "characters in the prompt"
+        if file.enabled:
+            lines.append(f"- {texts[name]}; {file.char_limit:,} {unit}.")
+    return _GUIDE.replace("{places}", "\n".join(lines))
+
+
+def tool_descriptions(config: HomeConfig) -> dict[str, ToolDescription]:
+    """Return the tools that a model is offered, by name."""
+    tools = (_memory(config), _search(), _get(), _note())
+    return {tool.name: tool for tool in tools}
+
+
+def _memory(config: HomeConfig) -> ToolDescription:
+    limits = " and ".join(f"{name} {config.memory[name].char_limit:,}" for name in TARGETS)
+    operation = {
+        "type": "object",
+        "properties": {"action": _choice(ACTIONS), "content": _text(), "old_text": _text()},
+        "required": ["action"],
+    }
+    return ToolDescription(
+        "memory",
+        "Keep short facts that every later conversation begins with. Use target 'user' for who somebody is "
+        "and what they prefer, 'memory' for everything else. Save preferences and corrections first, then "
+        "facts of the environment, then how things are done. Skip the trivial, what can be looked up, dumps, "
+        f"and the progress of the present task. Limits in characters: {limits}. Prefer one call with "
+        "'operations': it holds as a whole or not at all, and only its result has to fit, so make room and "
+        "add in the same call. 'old_text' is a part of the one entry meant; 'replace' overwrites that whole "
+        "entry.",
+        _object(
+            {
+                "action": _choice(ACTIONS, "What to do with one entry; left out with operations."),
+                "target": _choice(TARGETS, "Which store."),
+                "content": _text("The new entry, for add and replace."),
+                "old_text": _text("A part of the entry to replace or remove, letter by letter."),
+                "operations": {
+                    "type": "array",
+                    "items": operation,
+                    "description": "Several changes of one store, in order.",
+                },
+            },
+            ["target"],
+        ),
+    )
+
+
+def _search() -> ToolDescription:
+    return ToolDescription(
+        "memory_search",
+        "Find what was said, done, decided and noted in all earlier conversations. Give the words that would "
+        "stand in the text. Use it before you ask for something you may have been told, and when somebody "
+        "speaks of earlier work. Each result has a source_ref; memory_get reads what it names.",
+        _object(
+            {
+                "query": _text("Words to find, in any language."),
+                "limit": {"type": "integer", "description": "Results at most, 1 to 50; default 10."},
+                "session": _text("Only this conversation."),
+                "since": _text("Only what happened since: a date, or '2 days ago'."),
+                "until": _text("Only what happened until then."),
+            },
+            ["query"],
+        ),
+    )
+
+
+def _get() -> ToolDescription:
+    return ToolDescription(
+        "memory_get",
+        "Read what a source_ref names: a message, a turn, a note, an entry, or a whole memory file such as "
+        "agent_memory:operator. A long text comes in parts: go on at next_offset.",
+        _object(
+            {
+                "source_ref": _text("From a search result or a prompt."),
+                "offset": {"type": "integer", "description": "Where to begin, in characters; default 0."},
+                "max_chars": {"type": "integer", "description": "1 to 50,000; default 12,000."},
+            },
+            ["source_ref"],
+        ),
+    )
+
+
+def _note() -> ToolDescription:
+    return ToolDescription(
+        "memory_note",
+        "Keep longer matters as notes: how something works, a plan, what was found out. A note needs a title "
+        "that says what is in it, because that is what later prompts show of it.",
+        _object(
+            {
+                "action": _choice(("add", "edit", "append", "move", "remove", "show")),
+                "note": _text("Path below notes/ or source_ref; for add the path, or left out with a title."),
+                "content": _text("The text, for add, edit and append."),
+                "title": _text("For add and edit."),
+                "tags": {"type": "array", "items": {"type": "string"}, "description": "For add and edit."},
+                "target": _text("The new path, for move."),
+                "reason": _text("Why, in a sentence."),
+            },
+            ["action"],
+        ),
+    )
+
+
+def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "required": required}
+
+
+def _choice(values: tuple[str, ...], description: str | None = None) -> dict[str, Any]:
+    return _described({"type": "string", "enum": list(values)}, description)
+
+
+def _text(description: str | None = None) -> dict[str, Any]:
+    return _described({"type": "string"}, description)
+
+
+def _described(schema: dict[str, Any], description: str | None) -> dict[str, Any]:
+    return schema if description is None else {**schema, "description": description}

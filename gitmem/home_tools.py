@@ -1,0 +1,230 @@
+"""Memory as tools for a model: descriptions in the shapes that servers take, and calls that always answer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from gitmem.errors import GitmemError, UsageError
+from gitmem.guidance import tool_descriptions
+from gitmem.json_view import to_json
+from gitmem.times import parse_when
+
+if TYPE_CHECKING:
+    from gitmem.config import HomeConfig
+    from gitmem.guidance import ToolDescription
+
+Arguments = Mapping[str, Any]
+
+#: Arguments of a call that say what led to it, whatever the tool.
+_CAUSE: Final = ("session", "turn", "source", "reason")
+
+
+class ToolHome(Protocol):
+    """What the tools call of a home; the arguments are those of `AgentHome`."""
+
+    config: HomeConfig
+
+    def memory(self, **arguments: Any) -> Any:
+        """Answer a call of the memory tool."""
+
+    def search(self, query: str, **options: Any) -> Any:
+        """Search."""
+
+    def get(self, ref: str, **options: Any) -> Any:
+        """Return what a source ref names."""
+
+    def note_show(self, note: str) -> Any:
+        """Return a note."""
+
+    def note_add(self, path: str | None = None, **arguments: Any) -> Any:
+        """Add a note."""
+
+    def note_edit(self, note: str, **arguments: Any) -> Any:
+        """Change a note."""
+
+    def note_append(self, note: str, content: str, **cause: Any) -> Any:
+        """Add text at a note's end."""
+
+    def note_move(self, note: str, target: str, **cause: Any) -> Any:
+        """Give a note another path."""
+
+    def note_remove(self, note: str, **cause: Any) -> Any:
+        """Remove a note."""
+
+
+class HomeTools:
+    """The part of `AgentHome` that offers memory as tools."""
+
+    def tools(self: ToolHome, names: Iterable[str] | None = None, **cause: Any) -> Tools:
+        """Return tools for a model.
+
+        Args:
+            names: which of `memory`, `memory_search`, `memory_get` and `memory_note`; None is all.
+            cause: `session`, `turn`, `by` and `origin` of whatever the model changes.
+        """
+        return Tools(self, names, cause)
+
+
+class Tools:
+    """Some tools of a home.
+
+    Args:
+        home: whose memory they work on.
+        names: which tools; None is all of them.
+        cause: `session`, `turn` and `origin` of all calls.
+
+    Raises:
+        UsageError: there is no such tool.
+    """
+
+    def __init__(self, home: ToolHome, names: Iterable[str] | None, cause: Arguments) -> None:
+        self._home = home
+        self._cause = dict(cause)
+        known = tool_descriptions(home.config)
+        chosen = list(known if names is None else names)
+        for name in chosen:
+            if name not in known:
+                raise UsageError(f"no tool {name!r}", hint=f"Tools: {', '.join(known)}.", tool=name)
+        self._tools: dict[str, ToolDescription] = {name: known[name] for name in chosen}
+        self._calls: Mapping[str, Callable[[dict[str, Any]], Any]] = {
+            "memory": self._memory,
+            "memory_search": self._search,
+            "memory_get": self._get,
+            "memory_note": self._note,
+        }
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools."""
+        return tuple(self._tools)
+
+    def schemas(self, shape: str = "openai") -> list[dict[str, Any]]:
+        """Return the tools' descriptions.
+
+        Args:
+            shape: `openai` (chat completions), `anthropic` (messages) or `mcp`.
+
+        Raises:
+            UsageError: there is no such shape.
+        """
+        make = _SHAPES.get(shape)
+        if make is None:
+            raise UsageError(f"no shape {shape!r}", hint=f"Shapes: {', '.join(_SHAPES)}.", shape=shape)
+        return [make(tool) for tool in self._tools.values()]
+
+    def call(self, name: str, arguments: Arguments | str | None = None) -> dict[str, Any]:
+        """Answer a model's call; what is wrong with it is an answer too, with `error`.
+
+        Args:
+            name: of the tool.
+            arguments: an object, or its JSON as some servers send it.
+        """
+        try:
+            if name not in self._tools:
+                raise UsageError(f"no tool {str(name)[:80]!r}", hint=f"Tools: {', '.join(self._tools)}.")
+            given = _parse(arguments)
+            if name != "memory":  # which answers whatever its arguments are
+                _check(self._tools[name], given)
+            reply: dict[str, Any] = to_json(self._calls[name](given))
+        except (GitmemError, TypeError, ValueError, OSError) as error:
+            return _error(error)
+        return reply
+
+    def _memory(self, given: dict[str, Any]) -> Any:
+        known = ("action", "target", "content", "old_text", "operations")
+        if given.get("content") is None:
+            given["content"] = given.get("new_text")
+        return self._home.memory(**{key: given.get(key) for key in known}, **self._with_cause(given))
+
+    def _search(self, given: dict[str, Any]) -> Any:
+        chosen = {key: given[key] for key in ("limit", "session") if given.get(key) is not None}
+        for key in ("since", "until"):
+            if given.get(key) is not None:
+                chosen[key] = parse_when(str(given[key]), time.time())
+        return self._home.search(str(given.get("query") or ""), **chosen)
+
+    def _get(self, given: dict[str, Any]) -> Any:
+        options = {key: given[key] for key in ("offset", "max_chars") if given.get(key) is not None}
+        return {"memory": self._home.get(_needed(given, "source_ref"), **options)}
+
+    def _note(self, given: dict[str, Any]) -> Any:
+        action, cause = given.get("action"), self._with_cause(given)
+        note, content = given.get("note"), given.get("content")
+        named = {key: given.get(key) for key in ("title", "tags") if given.get(key) is not None}
+        if action == "add":
+            return self._home.note_add(note, content=content or "", **named, **cause)
+        if action == "edit":
+            return self._home.note_edit(_needed(given, "note"), content=content, **named, **cause)
+        if action == "append":
+            return self._home.note_append(_needed(given, "note"), _needed(given, "content"), **cause)
+        if action == "move":
+            return self._home.note_move(_needed(given, "note"), _needed(given, "target"), **cause)
+        if action == "remove":
+            return self._home.note_remove(_needed(given, "note"), **cause)
+        if action == "show":
+            found = self._home.note_show(_needed(given, "note"))
+            return {"note": {"id": found.id, "path": found.path, "title": found.title, "content": found.text}}
+        raise UsageError("action is one of add, edit, append, move, remove, show", field="action")
+
+    def _with_cause(self, given: dict[str, Any]) -> dict[str, Any]:
+        own = {key: given[key] for key in _CAUSE if given.get(key) is not None}
+        return {**own, **self._cause}
+
+
+def _parse(arguments: Arguments | str | None) -> dict[str, Any]:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise UsageError("the arguments are not JSON") from error
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, Mapping):
+        raise UsageError("the arguments are an object")
+    return {str(name): value for name, value in arguments.items()}
+
+
+def _check(tool: ToolDescription, given: Arguments) -> None:
+    """Refuse arguments of another type than the tool's description says."""
+    for name, schema in tool.parameters["properties"].items():
+        value = given.get(name)
+        if value is None or schema["type"] == "integer":  # numbers come as text, too, and are read as such
+            continue
+        values = value if schema["type"] == "array" and isinstance(value, list) else [value]
+        if not all(isinstance(one, str) for one in values):
+            wanted = "a list of texts" if schema["type"] == "array" else "text"
+            raise UsageError(f"{name} is {wanted}", field=name)
+
+
+def _needed(given: Arguments, name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or not value:
+        raise UsageError(f"{name} is missing", field=name)
+    return value
+
+
+def _error(error: Exception) -> dict[str, Any]:
+    if isinstance(error, GitmemError):
+        message, hint, code = error.message, error.hint, error.code
+    else:
+        message, hint, code = f"the call does not fit: {error}", None, "invalid_input"
+    return {"success": False, "error": message, "code": code, **({"hint": hint} if hint else {})}
+
+
+def _openai(tool: ToolDescription) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _anthropic(tool: ToolDescription) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
+
+
+def _mcp(tool: ToolDescription) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "inputSchema": dict(tool.parameters)}
+
+
+_SHAPES: Final = {"openai": _openai, "anthropic": _anthropic, "mcp": _mcp}

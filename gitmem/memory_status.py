@@ -1,0 +1,94 @@
+"""What `status` says of curated memory: what prompts leave out, and what sessions do not see yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem.counted import counted
+from gitmem.curated import STORES
+from gitmem.json_view import to_json
+from gitmem.prompt_block import PromptBlock
+from gitmem.prose_section import ProseSection
+from gitmem.session_snapshot import SessionSnapshots
+from gitmem.status import Finding
+from gitmem.store_sight import StoreSights
+
+#: Sessions that are listed, the newest; and findings of one kind.
+_LISTED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStatus:
+    """The part of a status that has to do with curated memory.
+
+    Attributes:
+        sessions: `id`, `frozen_at`, `commit` and `changed` of those that have not ended.
+        findings: what wants a person's eye.
+    """
+
+    sessions: Sequence[Mapping[str, Any]] = ()
+    findings: Sequence[Finding] = ()
+
+
+def memory_status(
+    sights: StoreSights, snapshots: SessionSnapshots, sections: Sequence[ProseSection]
+) -> MemoryStatus:
+    """Return what there is to say of curated memory now."""
+    now = sights.read()
+    rows = []
+    for block in snapshots.live()[:_LISTED]:
+        changed = snapshots.changed(block, now)
+        rows.append(
+            {
+                "id": block.session,
+                "frozen_at": block.frozen_at,
+                "commit": block.commit,
+                "changed": to_json(changed),
+            }
+        )
+    findings = [*_prose_findings(sections), *_store_findings(sights.blocks(now))]
+    return MemoryStatus(rows, findings)
+
+
+def _prose_findings(sections: Sequence[ProseSection]) -> Iterator[Finding]:
+    for section in sections:
+        for part in section.blocked[:_LISTED]:
+            rule = part.rules[0]
+            yield Finding(
+                "blocked",
+                0,
+                f"{section.path}:{part.line} is kept out of prompts ({', '.join(part.rules)})",
+                f"If it is yours and meant so: gitmem config set scannerAllow {rule}:{part.mark}",
+                section.path,
+            )
+        if section.truncated:
+            yield Finding(
+                "slice",
+                0,
+                f"{section.path}: {section.shown:,} of {section.total:,} characters reach prompts",
+                "Put first what matters most, or move the rest to notes.",
+                section.path,
+            )
+
+
+def _store_findings(blocks: Mapping[str, PromptBlock]) -> Iterator[Finding]:
+    for target, block in blocks.items():
+        path = STORES[target]
+        for one in block.blocked[:_LISTED]:
+            yield Finding(
+                "blocked",
+                0,
+                f"{path}:{one.entry.line} is kept out of prompts ({', '.join(one.rules)})",
+                f"To take it out: gitmem memory remove --target {target} --old-text entry:{one.entry.id}",
+                path,
+            )
+        if block.left_out:
+            yield Finding(
+                "slice",
+                0,
+                f"{path}: {counted(block.left_out, 'character')} in its middle do not reach prompts",
+                "Divide it into entries by lines that hold only §, and drop what is not needed always.",
+                path,
+            )

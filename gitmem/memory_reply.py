@@ -15,8 +15,10 @@ from gitmem.memory_rules import Change, preview, usage_line, usage_short
 Show = Callable[[Entry], str]
 
 _NOTE: Final = "The change is complete; do not repeat it."
-#: Refusals show this many characters of entries in full, twice the limit where that is more; the rest begins.
+#: Refusals show this many characters of entries in full, or twice the limit where that is more.
 _SHOWN_CHARS: Final = 4_000
+#: The most entries that are shown by their beginning.
+_MOST_SHOWN: Final = 500
 #: Keys that a written change always has, null where there is nothing to say.
 _OF_WRITES: Final = frozenset({"committed", "reason", "source_ref"})
 
@@ -150,17 +152,22 @@ def blocked_text(file: str, rules: Sequence[str], entry_id: str) -> str:
 
 
 def _shown(entries: Sequence[Entry], limit: int, show: Show) -> list[str]:
+    """Return entries in full as far as there is room, then beginnings, then how many more there are."""
     room = max(2 * limit, _SHOWN_CHARS)
-    shown = []
-    for entry in entries:
+    shown: list[str] = []
+    for number, entry in enumerate(entries):
+        if number >= _MOST_SHOWN and len(entry.text) > room:
+            return [*shown, f"(and {len(entries) - number:,} more)"]
         text = show(entry)
-        room -= len(text)
-        shown.append(text if room >= 0 else f"{preview(text)} (entry:{entry.id}, {len(text):,} characters)")
+        if len(entry.text) > room:
+            text = f"{preview(text)} (entry:{entry.id}, {len(entry.text):,} characters)"
+        room -= len(entry.text)
+        shown.append(text)
     return shown
 
 
 def _matches(refusal: Refusal, show: Show) -> list[str]:
-    return [preview(show(entry)) for entry in refusal.matches]
+    return [preview(show(entry)) for entry in refusal.matches[:_MOST_SHOWN]]
 
 
 def _entry(text: str) -> Entry:

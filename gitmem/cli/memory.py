@@ -14,10 +14,7 @@ from gitmem.cli.events import read_text
 from gitmem.cli.memory_write import add_to
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import cause, write_options
-from gitmem.errors import GitmemError
-
-#: Exit code of a refusal: change the content and try again.
-_REFUSED = 3
+from gitmem.errors import RefusedError
 
 target_option = click.option(
     "--target",
@@ -110,13 +107,8 @@ def _call(arguments: dict[str, Any], values: dict[str, Any]) -> None:
     settings.reply(reply, lambda: "" if settings.quiet else _told(reply))
     if not reply.success:
         if not settings.json:
-            raise _Refused(str(reply.error), hint=reply.remediation)
-        click.get_current_context().exit(_REFUSED)
-
-
-class _Refused(GitmemError):
-    code = "refused"
-    exit_code = _REFUSED
+            raise RefusedError(str(reply.error), hint=reply.remediation)
+        click.get_current_context().exit(RefusedError.exit_code)
 
 
 def _told(reply: Any) -> str:

@@ -32,6 +32,17 @@ def test_notes_are_named_below_their_folder() -> None:
     assert subjects.edit_subject(["a", "b"]) == "edit: 2 files"
 
 
+def test_changes_of_a_store_are_counted() -> None:
+    """How many entries came, changed and went, and how full it is; never a word of them."""
+    told = subjects.memory_subject
+    assert told("memory", 34, added=1) == "memory: + 1 entry (34 %)"
+    assert told("memory", 0, changed=1, removed=2) == "memory: ~ 1, - 2 entries (0 %)"
+    assert told("user", 100, added=2, removed=1) == "memory: + 2, - 1 user entry (100 %)"
+    parsed = parse_subject(told("user", 8, added=1))
+    assert parsed is not None
+    assert (parsed.area, parsed.rest) == ("memory", "+ 1 user entry (8 %)")
+
+
 def test_a_hostile_name_does_not_act_on_a_forge() -> None:
     """Forges act on `#12` and `@name`; a line feed would forge a trailer."""
     subject = subjects.note_subject("add", "notes/fixes #12 @root\n\nGitmem-Kind: turn.md")

@@ -1,0 +1,123 @@
+"""`gitmem memory` from outside: replies, exit codes, standard input, what a person reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from system.command_line import gitmem, gitmem_process
+
+from fixtures import git, head, show, write_files
+from gitmem import AgentHome
+
+PATH = "memory/MEMORY.md"
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "memory.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A new home."""
+    AgentHome.init(tmp_path / "home", agent="aria").close()
+    return tmp_path / "home"
+
+
+def test_a_change_is_one_commit_with_its_cause(home: Path) -> None:
+    """The reply says what is true, the commit who and why, the turn line that it happened, at exit."""
+    ran = gitmem_process(
+        *("memory", "add", "--content", "Port 2222 — ünï", "--session", "s1"),
+        *("--reason", "said so", "--as", "agent", "--json"),
+        cwd=home,
+    )
+    assert ran.json["committed"] == head(home)
+    assert "ünï" not in ran.err
+    assert show(home, PATH) == "Port 2222 — ünï\n"
+    assert git("log", "-1", "--format=%an|%s|%(trailers:key=Gitmem-Session,valueonly)", cwd=home) == (
+        "aria|memory: + 1 entry (0 %)|s1\n"
+    )
+    lines = git("for-each-ref", "--format=%(subject)", "refs/heads/gitmem/turns", cwd=home)
+    assert lines.endswith(": 1 memory change")
+    assert git("status", "--porcelain", cwd=home) == ""
+
+
+def test_every_refusal_is_a_valid_reply_with_exit_3(home: Path) -> None:
+    """Programs read the reply on standard output, whatever was wrong with the call."""
+    operations = json.dumps([{"action": "add", "content": text} for text in ("aa", "ab")])
+    assert gitmem("memory", "batch", "--operations", "-", stdin=operations, cwd=home).code == 0
+    refused = [
+        ("remove", "--old-text", "x"),
+        ("remove", "--old-text", "a"),
+        ("remove",),
+        ("remove", "--old-text", ""),
+        ("replace", "--old-text", "aa", "--content", " "),
+        ("replace", "--old-text", "aa", "--content", "ab"),
+        ("add", "--content", "a\n§\nb"),
+        ("add", "--content", "x" * 3000),
+        ("add", "--content", "AKIAABCDEFGHIJKLMNOP"),
+        ("batch", "--operations", "{"),
+        ("batch", "--operations", '{"action": "add"}'),
+        ("batch", "--operations", "[null]"),
+        ("batch", "--operations", "[" * 100_000),
+    ]
+    for arguments in refused:
+        ran = gitmem("memory", *arguments, "--json", cwd=home)
+        assert ran.code == 3, arguments
+        assert ran.json["success"] is False
+        assert next(iter(ran.json)) == "success"
+        jsonschema.validate(ran.json, SCHEMA, cls=jsonschema.Draft202012Validator)
+    assert show(home, PATH) == "aa\n§\nab\n"
+
+
+def test_usage_errors_are_not_the_tools(home: Path) -> None:
+    """A malformed option is the caller's, as in every command."""
+    assert gitmem("memory", "add", "--content", "x", "--session", "a b", cwd=home).code == 2
+    assert gitmem("memory", "add", "--content", "x", "--target", "soul", cwd=home).code == 2
+    assert gitmem("memory", "add", "--content", "-", stdin=b"\xff", cwd=home).code == 2
+
+
+def test_what_a_person_reads(home: Path) -> None:
+    """Without --json: what was done, what was there before, and what else could be meant."""
+    gitmem("memory", "add", "--content", "one\nof two lines", cwd=home)
+    ran = gitmem("memory", "replace", "--old-text", "one", "--content", "1", cwd=home)
+    told = "Entry replaced. 0% — 1/2,200 chars\nbefore: one\n  of two lines\ncommitted as "
+    assert ran.out.startswith(told)
+    ran = gitmem("memory", "remove", "--old-text", "2", cwd=home)
+    assert (ran.code, ran.out) == (3, "- 1\n")
+    assert ran.err.startswith("error: no entry holds old_text")
+    ran = gitmem("memory", "show", cwd=home)
+    assert ran.out.startswith("0% — 1/2,200 chars\nentry:")
+
+
+def test_a_waiting_change_says_why(home: Path) -> None:
+    """Acknowledged but not committed: exit 0, null and the reason."""
+    git("checkout", "-q", "--detach", cwd=home)
+    ran = gitmem("memory", "add", "--content", "one", "--json", cwd=home)
+    assert (ran.code, ran.json["committed"]) == (0, None)
+    assert "detached" in ran.json["reason"]
+    jsonschema.validate(ran.json, SCHEMA, cls=jsonschema.Draft202012Validator)
+
+
+def test_unreadable(home: Path) -> None:
+    """A file that cannot be read is refused by each command and shown by none."""
+    write_files(home, {PATH: b"\xff\xff"})
+    assert gitmem("memory", "add", "--content", "x", cwd=home).code == 3
+    ran = gitmem("memory", "show", "--json", cwd=home)
+    assert (ran.code, ran.json["error"]["code"]) == (3, "refused")
+    assert (home / PATH).read_bytes() == b"\xff\xff"
+
+
+def test_poison_is_for_operators(home: Path) -> None:
+    """An agent that lists its memory gets a notice, the operator the text."""
+    write_files(home, {PATH: "AKIAABCDEFGHIJKLMNOP\n"})
+    assert "AKIA" not in gitmem("memory", "show", "--json", cwd=home).out
+    assert "AKIA" in gitmem("memory", "show", "--as", "operator", cwd=home).out
+
+
+def test_failures_are_counted_over_command_lines(home: Path) -> None:
+    """A hook calls the program anew each time; the turn is the same one."""
+    turn = gitmem("turn", "open", "--session", "s1", "--json", cwd=home).json["turn_id"]
+    for number in range(5):
+        cause = ("--turn", turn) if number % 2 else ("--session", "s1")
+        ran = gitmem("memory", "remove", "--old-text", "absent", *cause, "--json", cwd=home)
+        assert ran.json.get("done", False) is (number > 2)

@@ -375,7 +375,7 @@ CONTROL_RULES: Final = (
                 "scripts? | files? | anything | artifacts? | payloads? | traces? | tools?",
                 "disk | filesystem | file system | hard drive",
                 room=6,
-                forbidden_too=True,
+                is_turned=False,
                 unless=r"\b(?:secrets?|decrypted|passwords?|keys?|tokens?|plain ?text|pii|personal|tests?|cache|unencrypted|read-only|wear|ssd|container|lambda|temp(?:orary)? files)\b",
             ),
             raw(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from gitmem.text_folding import FoldedText
+from gitmem.threat_shapes import compiled
 
 _DIGIT_LETTERS: Final = str.maketrans("013457@$!|", "oieastasil")
 #: A word with digits or signs inside, such as `1gn0re`; a number, an id or a version has fewer letters.
-_DIGIT_WORD: Final = re.compile(
-    r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457@$!|])[a-z013457@$!|]{3,24}(?![\w@$|/-])"
-)
+_DIGIT_WORD: Final = r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457@$!|])[a-z013457@$!|]{3,24}(?![\w@$|/-])"
+_MAYBE_DIGIT_WORD: Final = "[013457@$!|][a-z]"
 _MANY_DIGIT_WORDS: Final = 2
-_APART: Final = re.compile(r"(?<![^\W_])[a-z](?:([ ._*·|~-]{1,2}+)[a-z]){4,}(?![^\W_])")
-_GAP: Final = re.compile(r"[ \n]{2,}|\n")
+_APART: Final = r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,2}+[a-z](?![^\W_])){4,}"
+#: Quick to look for, and in every stretch of letters set apart.
+_MAYBE_APART: Final = r"[ ._*·|~-][a-z][ ._*·|~-]{1,2}+[a-z](?![a-z])"
 
 
 class Reading(FoldedText):
@@ -38,15 +39,16 @@ class Reading(FoldedText):
 def disguised_readings(folded: FoldedText) -> Iterator[Reading]:
     """Yield what a text says if digits stand for letters, and if letters set apart belong together."""
     text = folded.text
-    count = 0
-    for _ in _DIGIT_WORD.finditer(text):
-        count += 1
-        if count >= _MANY_DIGIT_WORDS:
-            plain = _DIGIT_WORD.sub(lambda word: word[0].translate(_DIGIT_LETTERS), text)
-            yield Reading(folded, plain, None)
-            break
-    if _APART.search(text):
+    if compiled(_MAYBE_DIGIT_WORD).search(text) and _has_digit_words(text):
+        plain = compiled(_DIGIT_WORD).sub(lambda word: word[0].translate(_DIGIT_LETTERS), text)
+        yield Reading(folded, plain, None)
+    if compiled(_MAYBE_APART).search(text) and compiled(_APART).search(text):
         yield _joined(folded)
+
+
+def _has_digit_words(text: str) -> bool:
+    found = compiled(_DIGIT_WORD).finditer(text)
+    return len([*islice(found, _MANY_DIGIT_WORDS)]) == _MANY_DIGIT_WORDS
 
 
 def _joined(folded: FoldedText) -> Reading:
@@ -54,7 +56,7 @@ def _joined(folded: FoldedText) -> Reading:
     parts: list[str] = []
     places: list[int] = []
     end = 0
-    for run in _APART.finditer(text):
+    for run in compiled(_APART).finditer(text):
         parts.append(text[end : run.start()])
         places += range(end, run.start())
         letters = [place for place in range(run.start(), run.end()) if "a" <= text[place] <= "z"]

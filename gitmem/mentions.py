@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from gitmem.threat_shapes import sentence_around
+from gitmem.threat_shapes import compiled, sentence_around
 
 _REACH: Final = 120
 _QUOTES: Final = "\"'`"
 #: Words of somebody who describes.
-_DESCRIBES: Final = re.compile(
+_DESCRIBES: Final = (
     r"\b(?:attacks?|attackers?|injections?|phrases?|wordings?|such as|e\.g\.|examples?|for instance|payloads?|jailbreaks?|malicious|detect(?:s|ed|ion|or)?|"
     r"blocks?|blocked|refus(?:es?|ed)|reject(?:s|ed)?|flag(?:s|ged)?|catch(?:es)?|caught|scanner|filter(?:s|ed)?|patterns?|test cases?|attempts?|tried|untrusted|suspicious|known as|so-called|owasp|red[- ]team\w*|strings? like|texts? like|"
     r"regex(?:es)?|phishing|hidden text|poison(?:ed|ing)|trips?|matches|classif\w+|guidance|exploits?|titled|heading|slide)\b"
     r"|攻击|注入|例如|比如|示例|样例|短语|检测|拦截|扫描|恶意|之类|所谓|防御|识别|测试用例|越狱|诸如|字样|语句|规则会|过滤|标记|典型|话术|钓鱼|演示"
 )
 #: Words of somebody who wants the quoted to be done.
-_DEMANDS: Final = re.compile(
+_DEMANDS: Final = (
     r"\b(?:obey|comply|do (?:as|what|exactly)|follow (?:it|them|this|that|these)|carry (?:it|them|this) out|act on|execute (?:it|this|them)|treat (?:it|this) as|must be followed)\b"
     r"|照做|照办|执行以下|遵照|按照执行|照此"
 )
 #: Who attacks, as the subject of a description; then no colon or quote, which would begin what is demanded.
-_ATTACKER: Final = re.compile(
+_ATTACKER: Final = (
     r"(?:\b(?:attack(?:s|ers?)?|injection(?:s)?|jailbreaks?|malicious|untrusted|adversar\w+|red[- ]team\w*|exploits?|phishing|poisoned|payloads?|hostile|intruders?)\b"
     r"|攻击者?|注入|恶意|越狱|不可信|钓鱼|黑客)[^:;\n\"`]{0,140}$"
 )
-_DENIES: Final = re.compile(
-    r"\b(?:not|no|isn't|non)\b[^.!?]{0,12}\b(?:attack|injection|jailbreak|malicious|exploit|phishing)|不是(?:攻击|注入|恶意)"
-)
+_DENIES: Final = r"\b(?:not|no|isn't|non)\b[^.!?]{0,12}\b(?:attack|injection|jailbreak|malicious|exploit|phishing)|不是(?:攻击|注入|恶意)"
 
 
 def is_mention(text: str, start: int, end: int) -> bool:
     """Say whether folded text between two places is only spoken of."""
     sentence = sentence_around(text, start, end)
-    if _DENIES.search(sentence) or _DEMANDS.search(sentence.replace(text[start:end], " ")):
+    if compiled(_DENIES).search(sentence) or compiled(_DEMANDS).search(
+        sentence.replace(text[start:end], " ")
+    ):
         return False
-    if _is_quoted(text, start, end) and _DESCRIBES.search(sentence.replace(text[start:end], " ")):
+    if _is_quoted(text, start, end) and compiled(_DESCRIBES).search(sentence.replace(text[start:end], " ")):
         return True
     before = sentence[: max(sentence.find(text[start:end]), 0)]
-    return _ATTACKER.search(before) is not None
+    return compiled(_ATTACKER).search(before) is not None
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:

@@ -13,7 +13,8 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
-from gitmem.threats import Finding, find_threats
+from gitmem.findings import Finding
+from gitmem.threats import find_threats
 
 
 @dataclass(frozen=True, slots=True)

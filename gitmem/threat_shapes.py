@@ -1,10 +1,17 @@
-"""How a threat rule says what it looks for: key words in order with bounded room between them."""
+"""How a threat rule says what it looks for: key words in order with bounded room between them.
+
+Every shape is read in linear time. Between two key words the first one does not stand again, so that no stretch
+of a text is gone through twice for one shape; and what was found for one part is not looked for again when a later
+part is missing.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from operator import add
 from typing import Final, Literal
 
 Scope = Literal["all", "context", "strict"]
@@ -12,15 +19,18 @@ Scope = Literal["all", "context", "strict"]
 #: Between two words: anything but the end of a sentence; a dot inside a name or an ellipsis does not end one.
 _BETWEEN: Final = r"(?:[^\w.!?;。]++|_|\.(?=[\w.])|(?<=\.\.)\.)++"
 _WORD: Final = r"[^\W_]++"
-_BEGIN: Final = r"(?<![a-z0-9])"
 _END: Final = r"(?![a-z0-9])"
 _LITERAL: Final = re.compile(r"[a-z0-9'\u4e00-\u9fff<$/~.: -]+")
-#: Words that turn an instruction round: to say "never do it" is not to say "do it".
-_FORBIDDEN: Final = "".join(
-    f"(?<!{words} )" for words in ("do not", "don't", "never", "must not", "should not", "cannot", "not to")
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_PLAIN_WORD: Final = re.compile("[a-z0-9]+")
+#: Words before a key word that turn it round: to say "never do it" is not to say "do it".
+_FORBIDDING: Final = (
+    *("do not", "don't", "never", "must not", "should not", "cannot", "not to", "mustn't", "shouldn't"),
+    *("不要", "不能", "不得", "不会", "别", "不应", "禁止", "严禁", "切勿", "请勿", "防止", "不可"),
 )
-#: A text longer than this is searched only where a rule's signs stand.
-_SHORTEST_SIGN: Final = 2
+_LONGEST_FORBIDDING: Final = 12
+#: How many letters of a word's beginning are compared before a pattern is tried.
+_STEM: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +39,20 @@ class Shape:
 
     Attributes:
         pattern: matches folded text.
-        signs: of each group at least one must stand in the text, else the pattern cannot match.
+        stems: of each group at least one must be how a word of the text begins (Chinese: a pair of
+            characters in it), else nothing can match.
+        signs: of each group at least one must stand anywhere in the text.
+        is_chinese: whether the text must hold Chinese characters.
         unless: a sentence that matches this too is ordinary.
+        is_turned: whether "never" and its like before the match make it harmless.
     """
 
     pattern: str
+    stems: tuple[frozenset[str], ...]
     signs: tuple[tuple[str, ...], ...]
-    unless: str | None = None
+    is_chinese: bool
+    unless: str | None
+    is_turned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,72 +81,144 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def words(*parts: str, room: int = 10, unless: str | None = None, forbidden_too: bool = False) -> Shape:
+def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: bool = True) -> Shape:
     """Return the shape of English key words in order.
 
     Args:
         parts: each a list of alternatives with ` | ` between them.
-        room: words allowed between two parts; the first part does not stand among them, so that every
-            place of a text is looked at once.
+        room: words allowed between two parts.
         unless: a sentence that matches this too is ordinary.
-        forbidden_too: whether "never …" before it makes no difference.
+        is_turned: whether "never …" before it makes it harmless.
     """
-    head = _choice(parts[0])
-    step = rf"(?:{_BETWEEN}(?!{head}{_END}){_WORD}){{0,{room}}}?{_BETWEEN}"
-    begin = _BEGIN if forbidden_too else _BEGIN + _FORBIDDEN
-    pattern = begin + head + _END + "".join(f"{step}{_choice(part)}{_END}" for part in parts[1:])
-    return Shape(pattern, _signs(parts), unless)
+    head = _head(parts[0])
+    step = rf"(?:{_BETWEEN}(?!{_choice(parts[0])}{_END}){_WORD}){{0,{room}}}?{_BETWEEN}"
+    rest = [f"{step}{_choice(part)}{_END}" for part in parts[1:]]
+    groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
+    stems = [frozenset(sign[:_STEM] for sign in group) for group in groups if all(map(_is_stem, group))]
+    return Shape(head + _END + _in_order(rest), tuple(sorted(stems, key=len)), (), False, unless, is_turned)
 
 
 def characters(*parts: str, room: int = 10, unless: str | None = None) -> Shape:
     """Return the shape of Chinese key words in order; `room` counts characters."""
     head = _choice(parts[0])
     step = rf"(?:(?!{head})[^。!?]){{0,{room}}}?"
-    pattern = (
-        "(?<!不要)(?<!不能)(?<!不得)(?<!不会)(?<!别)"
-        + head
-        + "".join(step + _choice(part) for part in parts[1:])
-    )
-    return Shape(pattern, _signs(parts), unless)
+    groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
+    pattern = head + _in_order(step + _choice(part) for part in parts[1:])
+    return Shape(pattern, _pairs(groups), (), True, unless, True)
 
 
-def raw(pattern: str, *signs: str, unless: str | None = None) -> Shape:
+def near(
+    head: str,
+    *parts: str,
+    room: int = 200,
+    stop: str = r"\n",
+    signs: tuple[str, ...] = (),
+    unless: str | None = None,
+    is_turned: bool = False,
+) -> Shape:
+    """Return the shape of a word followed by patterns, each within `room` characters.
+
+    Args:
+        head: a list of whole words with ` | ` between them.
+        parts: patterns as they stand.
+        room: characters allowed between two parts.
+        stop: characters that must not stand between.
+        signs: groups with ` | ` between their members, of which at least one must stand in the text.
+        unless: a sentence that matches this too is ordinary.
+        is_turned: whether "never …" before it makes it harmless.
+    """
+    words_of_head = head.split(" | ")
+    step = rf"(?:(?!{_choice(head)}{_END})[^{stop}]){{0,{room}}}?"
+    pattern = _head(head, "-") + _END + _in_order(step + part for part in parts)
+    stems: tuple[frozenset[str], ...] = ()
+    if all(_is_stem(_sign(word)) for word in words_of_head):
+        stems = (frozenset(_sign(word)[:_STEM] for word in words_of_head),)
+    return Shape(pattern, stems, _groups(signs), False, unless, is_turned)
+
+
+def raw(pattern: str, *signs: str, unless: str | None = None, is_turned: bool = False) -> Shape:
     """Return a shape of a pattern as it stands; each of `signs` is a group with ` | ` between its members."""
-    return Shape(pattern, tuple(tuple(sign.split(" | ")) for sign in signs), unless)
+    groups = [sign.split(" | ") for sign in signs]
+    if _HAN.search(pattern):
+        return Shape(pattern, _pairs(groups), (), True, unless, is_turned)
+    return Shape(pattern, (), _groups(signs), False, unless, is_turned)
+
+
+def is_forbidden(text: str, start: int) -> bool:
+    """Say whether the words before a place forbid what follows."""
+    return text[max(0, start - _LONGEST_FORBIDDING) : start].rstrip().endswith(_FORBIDDING)
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """Return how the words of a folded text begin, to the length that shapes compare."""
+    found = {word[:_STEM] for word in _PLAIN_WORD.findall(text)}
+    return frozenset(found | {stem[:3] for stem in found} | {stem[:2] for stem in found})
+
+
+def pairs_of(text: str) -> frozenset[str]:
+    """Return the pairs of neighbouring characters of a text; Chinese words are told by them."""
+    return frozenset(map(add, text, text[1:]))
+
+
+def has_chinese(text: str) -> bool:
+    """Say whether a text holds Chinese characters."""
+    return not text.isascii() and _HAN.search(text) is not None
+
+
+def _in_order(steps: Iterable[str]) -> str:
+    """Join steps so that what one has found is kept when a later one fails."""
+    *firsts, last = [*steps] or [""]
+    return "".join(f"(?>{step})" for step in firsts) + last
+
+
+def _head(part: str, joined: str = "") -> str:
+    """Return the alternatives of a first part, whole words only.
+
+    Where a word begins is looked at behind its first letter, because a search is fast only for a pattern that
+    begins with letters.
+    """
+    endings: dict[str, list[str]] = {}
+    for choice in part.split(" | "):
+        endings.setdefault(choice[0], []).append(choice[1:].replace(" ", r"\s++"))
+    letters = (f"{one}(?<![a-z0-9{joined}]{one})(?:{'|'.join(rest)})" for one, rest in endings.items())
+    return "(?:" + "|".join(letters) + ")"
 
 
 def _choice(part: str) -> str:
     return "(?:" + "|".join(part.split(" | ")).replace(" ", r"\s++") + ")"
 
 
-def _signs(parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    groups = []
-    for part in parts:
-        group = [_sign(choice) for choice in part.split(" | ")]
-        if all(len(sign) >= _SHORTEST_SIGN for sign in group):
-            groups.append(tuple(sorted(set(group))))
-    return tuple(sorted(groups, key=len))
+def _groups(signs: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(sorted((tuple(sign.split(" | ")) for sign in signs), key=len))
+
+
+def _pairs(groups: Iterable[Iterable[str]]) -> tuple[frozenset[str], ...]:
+    pairs = [frozenset(sign[:2] for sign in group) for group in groups]
+    return tuple(sorted((group for group in pairs if all(len(pair) > 1 for pair in group)), key=len))
+
+
+def _is_stem(sign: str) -> bool:
+    return len(sign) > 1 and _PLAIN_WORD.fullmatch(sign[:_STEM]) is not None
 
 
 def _sign(choice: str) -> str:
-    """Return the longest word that every text must hold which one alternative matches."""
+    """Return a word, or how it begins, that every text must hold which one alternative matches."""
     match = _LITERAL.match(choice)
     if match is None:
         return ""
     literal = match[0][:-1] if choice[match.end() : match.end() + 1] in ("?", "*", "{") else match[0]
-    return max(literal.split(), key=len, default="")
+    return max(re.split(r"[ '.-]", literal), key=len, default="")
 
 
 #: How far a sentence is looked at, either side of a match.
 _SENTENCE_REACH: Final = 240
-_SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|[。!?]|\n\s*\n")
+_SENTENCE_END: Final = r"[.!?](?=\s)|[。!?]|\n\s*\n"
 
 
 def sentence_around(text: str, start: int, end: int) -> str:
-    """Return the sentence, or the line of a list, that a match stands in."""
+    """Return the sentence that a match stands in, as far as it is near."""
     left = max(0, start - _SENTENCE_REACH)
-    for stop in _SENTENCE_END.finditer(text, left, start):
+    for stop in compiled(_SENTENCE_END).finditer(text, left, start):
         left = stop.end()
-    stop_right = _SENTENCE_END.search(text, end, end + _SENTENCE_REACH)
-    right = stop_right.start() if stop_right else end + _SENTENCE_REACH
-    return text[left:right]
+    stop_right = compiled(_SENTENCE_END).search(text, end, end + _SENTENCE_REACH)
+    return text[left : stop_right.start() if stop_right else end + _SENTENCE_REACH]

@@ -9,33 +9,26 @@ from typing import Final
 
 from gitmem.disguises import disguised_readings
 from gitmem.errors import UsageError
+from gitmem.findings import Finding
 from gitmem.invisible_characters import hidden_characters
 from gitmem.mentions import is_mention
 from gitmem.text_folding import INVISIBLE, FoldedText, fold
 from gitmem.threat_rules import IN_SCOPE
-from gitmem.threat_shapes import Rule, Shape, compiled, sentence_around
+from gitmem.threat_shapes import (
+    Rule,
+    Shape,
+    compiled,
+    has_chinese,
+    is_forbidden,
+    pairs_of,
+    sentence_around,
+    stems_of,
+)
 
 #: What the names of findings about invisible characters begin with; the code point follows.
 INVISIBLE_RULE: Final = "invisible_unicode_"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that the scanner found.
-
-    Attributes:
-        rule: its id.
-        scope: the narrowest scope that holds the rule.
-        reason: one sentence for people; it repeats nothing of the text.
-        start: offset in the text, as it was given, where the match begins.
-        end: offset behind it.
-    """
-
-    rule: str
-    scope: str
-    reason: str
-    start: int
-    end: int
+#: A text that speaks of the same attack more often is held for one.
+_MOST_MENTIONS: Final = 16
 
 
 def find_threats(text: str, scope: str = "strict") -> tuple[Finding, ...]:
@@ -81,37 +74,66 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 
 def _matches(folded: FoldedText, rules: tuple[Rule, ...]) -> dict[str, Finding]:
-    present: dict[str, bool] = {}
+    text = folded.text
+    sight = _Sight(text, stems_of(text), pairs_of(text) if has_chinese(text) else None, {})
     found = {}
     for rule in rules:
         for shape in rule.shapes:
-            if _may_match(shape, folded.text, present) and (match := _first(shape, folded.text)):
+            if _may_match(shape, sight) and (match := _first(shape, text)):
                 start, end = folded.origin(*match.span())
                 found[rule.id] = Finding(rule.id, rule.scope, rule.reason, start, end)
                 break
     return found
 
 
-def _may_match(shape: Shape, text: str, present: dict[str, bool]) -> bool:
-    for group in shape.signs:
-        for sign in group:
-            known = present.get(sign)
-            if known is None:
-                known = present[sign] = sign in text
-            if known:
-                break
-        else:
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """What is known of a text before a pattern is tried.
+
+    Attributes:
+        stems: how its words begin.
+        pairs: its pairs of characters, if some are Chinese.
+        signs: whether each one that was asked for stands in it.
+    """
+
+    text: str
+    stems: frozenset[str]
+    pairs: frozenset[str] | None
+    signs: dict[str, bool]
+
+
+def _may_match(shape: Shape, sight: _Sight) -> bool:
+    known = sight.pairs if shape.is_chinese else sight.stems
+    if known is None:
+        return False
+    for stems in shape.stems:
+        if known.isdisjoint(stems):
             return False
-    return True
+    return all(_holds_any(group, sight) for group in shape.signs)
+
+
+def _holds_any(group: tuple[str, ...], sight: _Sight) -> bool:
+    signs = sight.signs
+    for sign in group:
+        known = signs.get(sign)
+        if known is None:
+            known = signs[sign] = sign in sight.text
+        if known:
+            return True
+    return False
 
 
 def _first(shape: Shape, text: str) -> re.Match[str] | None:
-    """Return the first match that is not ordinary in its sentence and not only spoken of."""
-    unless = compiled(shape.unless) if shape.unless else None
+    """Return the first match that is not forbidden, not ordinary in its sentence and not only spoken of."""
+    spoken_of = 0
     for match in compiled(shape.pattern).finditer(text):
-        sentence = sentence_around(text, match.start(), match.end())
-        if (unless is None or not unless.search(sentence)) and not is_mention(
-            text, match.start(), match.end()
-        ):
-            return match
+        start, end = match.span()
+        if shape.is_turned and is_forbidden(text, start):
+            continue
+        if shape.unless and compiled(shape.unless).search(sentence_around(text, start, end)):
+            continue
+        if spoken_of < _MOST_MENTIONS and is_mention(text, start, end):
+            spoken_of += 1
+            continue
+        return match
     return None

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from differential import model
 from differential.facts import Facts
-from differential.sequences import POISON
+from differential.sequences import POISON, SECRET
 from gitmem.entries import entry_id, format_store, parse_store
 from gitmem.memory_rules import usage_short
 
@@ -186,6 +186,13 @@ def _blank_old_text(step: Step, differing: set[str]) -> set[str]:
     return differing if applies else set()
 
 
+def _secret(step: Step, differing: set[str]) -> set[str]:
+    """Refused as a threat is, by the rule for what issued the secret."""
+    named = any(SECRET in str(one.get("content")) for one in step.operations)
+    found = str(step.ours["category"]).endswith(" by github-token")
+    return differing if named and found and _is_plain_refusal(step) else set()
+
+
 def _unknown_action(step: Step, differing: set[str]) -> set[str]:
     """Named `unknown`, not repeated."""
     theirs, ours = str(step.theirs.get("category")), str(step.ours["category"])
@@ -245,6 +252,7 @@ DIFFERENCES: Final[Mapping[str, Explains]] = {
     "a blank old_text is a missing one": _blank_old_text,
     "an unknown action is not repeated": _unknown_action,
     "nothing poisoned is echoed": _poison,
+    "secrets are refused": _secret,
     "a long listing is cut": _long_listing,
 }
 

@@ -16,15 +16,16 @@ from gitmem.curated import STORES
 from gitmem.layout import Layout
 from gitmem.memory_reply import MemoryReply
 from gitmem.memory_tool import MemoryTool, Scan, ToolParts, Verdict
-from gitmem.threats import blocked_message, find_threats
+from gitmem.scanner import scan
+from gitmem.threats import blocked_message
 
 #: What a write is told to have been committed as.
 _COMMIT = "0" * 40
 
 
 def scan_text(text: str) -> Verdict:
-    """Judge a text for a memory store by the rules for threats."""
-    found = find_threats(text)
+    """Judge a text for a memory store, with nothing allowed."""
+    found = scan(text).findings
     return Verdict(blocked_message(found[0]) if found else None, tuple(finding.rule for finding in found))
 
 
@@ -62,10 +63,10 @@ class PlainSide:
 
     Args:
         root: an empty folder, or none yet.
-        scan: judges texts.
+        judge: judges texts.
     """
 
-    def __init__(self, root: Path, scan: Scan) -> None:
+    def __init__(self, root: Path, judge: Scan) -> None:
         self._root = root
         self._limits: dict[str, int] = {}
         layout = Layout(root, root / ".git", root / ".git")
@@ -75,7 +76,7 @@ class PlainSide:
         spool: Any = None
         self._tool = MemoryTool(
             ToolParts(
-                layout, files, files, spool, lambda target: MemoryFile(True, self._limits[target]), scan
+                layout, files, files, spool, lambda target: MemoryFile(True, self._limits[target]), judge
             )
         )
 

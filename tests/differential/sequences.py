@@ -27,7 +27,9 @@ THREATS: Final = (
 #: Characters that show nothing, which both scanners refuse too.
 _INVISIBLE: Final = ("bidi\u202etext", "marked\u2066text", "word\u2060joined")
 #: By which a poisoned text is known, in small letters.
-POISON: Final = (*(text.lower() for _, text in THREATS), "\u202e", "\u2066", "\u2060")
+POISON: Final = (*(text.lower() for _, text in THREATS), "\u202e", "\u2066", "\u2060", "ghp_")
+#: What only gitmem refuses.
+SECRET: Final = "key ghp_" + "a1B2c3" * 6
 #: A joiner as emoji have it.
 JOINED: Final = "\u200d"
 
@@ -97,7 +99,7 @@ class _Maker:
         if self._odds(0.02):
             return dice.choice(_SPLITTING + _ENDINGS)
         if self._odds(0.03):
-            return dice.choice([text for _, text in THREATS] + list(_INVISIBLE))
+            return dice.choice([*(text for _, text in THREATS), *_INVISIBLE, SECRET])
         if self._known[target] and self._odds(0.15):
             return dice.choice(self._known[target])
         if self._odds(0.2):

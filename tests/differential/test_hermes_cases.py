@@ -64,6 +64,14 @@ def test_all_recorded_answers_meet_every_difference(side: PlainSide) -> None:
     assert set(check(rounds, side)) == NAMES
 
 
+def test_every_difference_is_decided() -> None:
+    """What the comparison lets pass by a name is said under that name in decision 0009."""
+    page = Path(__file__).parents[2] / "docs" / "decisions" / "0009-what-the-memory-tool-does-otherwise.md"
+    assert {
+        line.split("|")[1].strip() for line in page.read_text().splitlines() if line.startswith("|")
+    } >= NAMES
+
+
 def test_the_record_holds_facts_only() -> None:
     """What Hermes says in words is not in the record; every kind of its answers is."""
     answers = [answer for one in read_rounds() for answer in one.answers if answer is not None]

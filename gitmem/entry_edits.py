@@ -141,29 +141,23 @@ class EntryEdits:
 
 
 def edit_entries(entries: Sequence[Entry], edits: Sequence[ProposedEdit]) -> list[Entry]:
-    """Return entries behind edits that name theirs by the whole text.
+    """Return entries behind edits that name theirs by the whole text, all made at once.
 
     Raises:
         HeadMoved: one of them is not there.
     """
-    texts = [entry.text for entry in entries]
-    for edit in edits:
-        if edit.before is not None and edit.before not in texts:
-            raise HeadMoved(
-                f"the entry that this would {edit.action} changed or went",
-                hint="Look at the store: gitmem memory show; reject the proposal if it no longer fits.",
-            )
-        after = None if edit.after is None else make_entry(edit.after).text
-        texts = _edited(texts, edit.before, after)
-    return [Entry(text, entry_id(text)) for text in texts]
-
-
-def _edited(texts: list[str], before: str | None, after: str | None) -> list[str]:
-    if after is not None and after != before and after in texts:
-        after = None  # it is there already
-    if before is None:
-        return texts if after is None else [*texts, after]
-    return [new for text in texts if (new := after if text == before else text) is not None]
+    changed = {edit.before: edit for edit in edits if edit.before is not None}
+    missing = next((changed[text] for text in changed.keys() - {entry.text for entry in entries}), None)
+    if missing is not None:
+        raise HeadMoved(
+            f"the entry that this would {missing.action} changed or went",
+            hint="Look at the store: gitmem memory show; reject the proposal if it no longer fits.",
+        )
+    texts = [changed[entry.text].after if entry.text in changed else entry.text for entry in entries]
+    texts += [edit.after for edit in edits if edit.before is None]
+    # What an operator typed meanwhile may be there already; of equal texts the first one counts.
+    kept = dict.fromkeys(make_entry(text).text for text in texts if text is not None)
+    return [Entry(text, entry_id(text)) for text in kept]
 
 
 def _ref_of(target: str, edits: Sequence[ProposedEdit]) -> str:

@@ -98,9 +98,9 @@ def text_digests(text: str) -> tuple[str, ...]:
 
 
 def subject_of(ref: str) -> str:
-    """Return a ref without the part of a tool execution: what is judged is the whole of it."""
+    """Return a ref; of a tool execution its first one: what is judged is the whole of it."""
     kind, _, rest = ref.partition(":")
-    return f"{kind}:{rest.partition(':')[0]}" if kind == "tool_execution" else ref
+    return f"{kind}:{rest.partition(':')[0]}:cmd" if kind == "tool_execution" else ref
 
 
 def judgement_body(

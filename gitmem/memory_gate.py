@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gitmem.authoring import Provenance
 from gitmem.entries import Entry
-from gitmem.memory_call import Call, Operation
+from gitmem.memory_call import Call, Operation, Refusal
 from gitmem.memory_reply import MemoryReply, error_reply
+from gitmem.memory_rules import apply_call
 from gitmem.proposals import ProposedEdit
 from gitmem.write_approval import Held, ProposedChange, WriteApproval
 
@@ -22,59 +25,59 @@ class MemoryGate:
     def __init__(self, approval: WriteApproval) -> None:
         self._approval = approval
 
-    def __call__(
-        self, call: Call, before: Sequence[Entry], after: Sequence[Entry], by: Provenance
-    ) -> MemoryReply | None:
+    def __call__(self, call: Call, entries: Sequence[Entry], by: Provenance) -> MemoryReply | None:
         """Return the answer to a call that is not carried out now, None for one that may go on.
 
         Args:
-            call: checked and scanned.
-            before: what the store holds.
-            after: what it would hold.
+            call: checked, scanned, and such that it can be carried out.
+            entries: what the store holds.
             by: who calls.
         """
-        edits = edits_of(call, before, after)
+        edits = edits_of(call, entries)
         held = self._approval.hold(ProposedChange(call.target, call.action, edits, _payload(call)), by)
         return None if held is None else _reply(held, call.target)
 
 
-def edits_of(call: Call, before: Sequence[Entry], after: Sequence[Entry]) -> tuple[ProposedEdit, ...]:
-    """Return what a call changes on the whole, entry by entry: replaced ones, removed ones, new ones.
+def edits_of(call: Call, before: Sequence[Entry]) -> tuple[ProposedEdit, ...]:
+    """Return what a call changes on the whole, entry by entry; what came and went in a batch is left out.
 
     Args:
-        call: what is asked for.
+        call: what is asked for, which can be carried out.
         before: the entries that there are.
-        after: the entries that there would be.
     """
-    old, new = [entry.text for entry in before], [entry.text for entry in after]
-    gone = [text for text in old if text not in new]
-    come = [text for text in new if text not in old]
-    pairs = _pairs(call.operations, old, gone, come)
-    replaced = {text for pair in pairs for text in pair}
+    present = [_Traced(entry.text, entry) for entry in before]
+    for one in call.operations:
+        present = _carried_out(call, one, present)
+    kept = {traced.origin for traced in present if traced.origin is not None}
     return (
-        *(ProposedEdit("replace", *pair) for pair in pairs),
-        *(ProposedEdit("remove", text, None) for text in gone if text not in replaced),
-        *(ProposedEdit("add", None, text) for text in come if text not in replaced),
+        *(
+            ProposedEdit("replace", traced.origin, traced.entry.text)
+            for traced in present
+            if traced.origin is not None and traced.origin != traced.entry.text
+        ),
+        *(ProposedEdit("remove", entry.text, None) for entry in before if entry.text not in kept),
+        *(ProposedEdit("add", None, traced.entry.text) for traced in present if traced.origin is None),
     )
 
 
-def _pairs(
-    operations: Sequence[Operation], old: Sequence[str], gone: Sequence[str], come: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Return what was overwritten, and by what; in a batch the chain of each entry is followed."""
-    pairs: dict[str, str] = {}
-    for one in operations:
-        if one.action != "replace" or not one.content or not one.old_text:
-            continue
-        origin = next((start for start, text in pairs.items() if one.old_text in text), None)
-        origin = origin or _matched(one.old_text, old)
-        if origin is not None:
-            pairs[origin] = one.content
-    return [(start, text) for start, text in pairs.items() if start in gone and text in come]
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """An entry on its way through a batch, with the text that it had before; None for a new one."""
+
+    origin: str | None
+    entry: Entry
 
 
-def _matched(old_text: str, texts: Sequence[str]) -> str | None:
-    return next((t for t in texts if t == old_text), next((t for t in texts if old_text in t), None))
+def _carried_out(call: Call, one: Operation, present: list[_Traced]) -> list[_Traced]:
+    """Return the entries behind one operation; it finds its entry by the rules of every call."""
+    done = apply_call(Call(call.target, (one,)), [traced.entry for traced in present], sys.maxsize)
+    if isinstance(done, Refusal) or done.is_empty:
+        return present
+    if one.action == "add":
+        return [*present, _Traced(None, done.entries[-1])]
+    if one.action == "remove":
+        return [traced for traced in present if traced.entry in done.entries]
+    return [_Traced(traced.origin, entry) for traced, entry in zip(present, done.entries, strict=True)]
 
 
 def _payload(call: Call) -> dict[str, object]:

@@ -1,13 +1,14 @@
 """The `memory` tool: a call is checked, scanned, tried on what the file holds now, committed and answered.
 
-The order: arguments; threats and secrets in what is new; texts that were judged; under the home's lock the
-file is read anew and the call applied to it; approval; the write. Nothing is written on the way to a refusal,
+The order: arguments; threats and secrets in what is new; texts that were judged; approval; under the home's
+lock the file is read anew and the call applied to it; the write. Nothing is written on the way to a refusal,
 and every refusal is a reply: what is raised has to do with the home, not with the call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -33,7 +34,7 @@ from gitmem.memory_reply import (
     refusal_reply,
     success_reply,
 )
-from gitmem.memory_rules import MOST_SCANNED, Change, apply_call, percent_of, usage_line
+from gitmem.memory_rules import MOST_SCANNED, Change, Edit, apply_call, percent_of, usage_line
 from gitmem.operator_branch import OperatorBranch
 from gitmem.spool import Spool
 from gitmem.subjects import memory_subject
@@ -95,8 +96,8 @@ class StoreView(JsonView):
 
 #: Judges a text for a memory store.
 Scan = Callable[[str], Verdict]
-#: Takes a change of a store's entries that is not to be made now and answers; None lets it be made.
-Gate = Callable[[Call, Sequence[Entry], Sequence[Entry], Provenance], MemoryReply | None]
+#: Takes a call that is not to be carried out now on a store's entries, and answers it; None lets it go on.
+Gate = Callable[[Call, Sequence[Entry], Provenance], MemoryReply | None]
 #: Says that a text was retracted or rejected: the sentence, and the source ref that tells of it.
 Judged = Callable[[str], tuple[str, str] | None]
 
@@ -109,6 +110,8 @@ class ToolParts:
         files: switch and limit by target.
         gate: holds what needs an operator's word.
         judged: remembers what was retracted or rejected.
+        no_room: keeps what is new in a call for which the store had no room.
+        took: hears of a store that took a change.
     """
 
     layout: Layout
@@ -117,8 +120,10 @@ class ToolParts:
     spool: Spool
     files: Callable[[str], MemoryFile]
     scan: Scan
-    gate: Gate = lambda call, before, after, by: None  # noqa: ARG005
+    gate: Gate = lambda call, entries, by: None  # noqa: ARG005
     judged: Judged = lambda text: None  # noqa: ARG005
+    no_room: Callable[[Call, Provenance], None] = lambda call, by: None  # noqa: ARG005
+    took: Callable[[str], None] = lambda target: None  # noqa: ARG005
 
 
 class MemoryTool:
@@ -219,34 +224,58 @@ class MemoryTool:
         return None if judged is None else Refusal(judged[0], pointer=judged[1])
 
     def _try(self, call: Call, by: Provenance, allowed: Sequence[str]) -> MemoryReply:
-        """Apply the call under the lock; an editor that saves at the same time makes it begin again."""
-        with file_lock(self._parts.layout.home_lock, wait=_LOCK_WAIT):
-            for attempt in range(1, _TRIES + 1):
-                try:
-                    return self._apply(call, by, allowed)
-                except HeadMoved:
-                    if attempt == _TRIES:
-                        raise
-        raise AssertionError("the last try returns or raises")
+        """Ask whether the change may be made, then make just that one under the lock.
 
-    def _apply(self, call: Call, by: Provenance, allowed: Sequence[str]) -> MemoryReply:
+        Whoever is asked may be a person, who must not hold up everybody's writes meanwhile. Where an editor
+        or another process made another change of it, it begins again.
+        """
+        approved: tuple[Edit, ...] = ()
+        for _ in range(_TRIES):
+            held, edits = self._ask(call, by, approved)
+            if held is not None:
+                return held
+            approved = edits
+            with file_lock(self._parts.layout.home_lock, wait=_LOCK_WAIT), suppress(HeadMoved):
+                reply = self._apply(call, by, allowed, approved)
+                if reply is not None:
+                    return reply
+        raise HeadMoved(f"{STORES[call.target]} keeps changing", hint="Try again.", path=STORES[call.target])
+
+    def _ask(
+        self, call: Call, by: Provenance, approved: tuple[Edit, ...]
+    ) -> tuple[MemoryReply | None, tuple[Edit, ...]]:
+        """Return the answer to a change that is not to be made now, and the edits that may be made."""
+        store = self._read(call.target)
+        if isinstance(store, Refusal):
+            return None, ()
+        change = apply_call(call, store.entries, self._parts.files(call.target).char_limit)
+        if isinstance(change, Refusal) or change.is_empty or change.edits == approved:
+            return None, () if isinstance(change, Refusal) else change.edits
+        return self._parts.gate(call, store.entries, by), change.edits
+
+    def _apply(
+        self, call: Call, by: Provenance, allowed: Sequence[str], approved: tuple[Edit, ...]
+    ) -> MemoryReply | None:
+        """Answer a call under the lock; None where it would make other edits than those approved."""
         store = self._read(call.target)
         if isinstance(store, Refusal):
             return self._refused(call.target, store, by, _NOTHING.entries)
         limit = self._parts.files(call.target).char_limit
         change = apply_call(call, store.entries, limit)
         if isinstance(change, Refusal):
+            if change.too_full:
+                self._parts.no_room(call, by)
             return self._refused(call.target, change, by, store.entries)
         if change.is_empty:
             return self._unchanged(call, change, by)
-        held = self._parts.gate(call, store.entries, change.entries, by)
-        if held is not None:
-            return held
+        if change.edits != approved:
+            return None
         try:
             written = self._write(call, store, change, by, allowed)
         except RefusedError as error:
             return error_reply(error.message, remediation=error.hint)
         self._succeeded(by)
+        self._parts.took(call.target)
         return success_reply(
             call.target,
             change,

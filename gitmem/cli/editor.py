@@ -24,6 +24,7 @@ _KNOWS_LINES: Final = (
 )  # fmt: skip
 #: How a shell ends that cannot run a command.
 _CANNOT_RUN: Final = (126, 127)
+_STANDARD_ERROR: Final = 2
 #: Marks a folder whose file somebody was told of.
 _KEPT: Final = ".kept"
 
@@ -67,7 +68,7 @@ def run_editor(command: str, path: Path, line: int | None) -> None:
     # Through the shell as Git does it, so that a setting with arguments, quotes or ~ works alike.
     words = ["sh", "-c", f'{command} "$@"', command, *place, str(path)]
     # What it prints must not get into an answer that a program reads.
-    out = None if sys.stdout.isatty() else sys.stderr.fileno()
+    out = None if sys.stdout.isatty() else _STANDARD_ERROR
     with _deaf_to_interrupts():
         done = subprocess.run(words, stdout=out, check=False)  # noqa: S603 - the operator's own command
     if done.returncode in _CANNOT_RUN:

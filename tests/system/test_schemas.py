@@ -61,6 +61,15 @@ REPLIES = (
     ("log", ["log", "--by", "turn", "--limit", "3"], ""),
     ("log", ["log", "--by", "session"], ""),
     ("log", ["log", "notes/staging.md"], ""),
+    ("edit", ["edit", "operator"], ""),
+    ("retract", ["retract", "{ref}", "--with", "It is 2223", "--reason", "moved"], ""),
+    ("search", ["search", "staging", "port"], ""),
+    ("get", ["get", "{ref}"], ""),
+    ("write", ["note", "remove", "staging.md", "--as", "agent", "--origin", "background_review"], ""),
+    ("memory", ["memory", "remove", "--old-text", "Port 2224.", "--origin", "background_review"], ""),
+    ("proposals", ["proposals", "list"], ""),
+    ("judged", ["proposals", "approve", "all"], ""),
+    ("judged", ["proposals", "reject", "all"], ""),
     ("status", ["status"], ""),
     ("watch", ["watch", "--once"], ""),
     ("reindex", ["reindex"], ""),
@@ -90,7 +99,7 @@ def replies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, dict[st
     names = {"file": str(folder / "more.jsonl"), "new": str(folder / "demo")}
     found = []
     for schema, line, stdin in REPLIES:
-        ran = gitmem(*(word.format(**names) for word in line), "--json", stdin=stdin, cwd=home)
+        ran = gitmem(*(word.format(**names) for word in line), "--json", stdin=stdin, cwd=home, EDITOR="true")
         assert ran.code == 0 or schema == "error", f"{line}: {ran.err}"
         if schema == "turn":
             names |= {"ref": ran.json["records"][0]["source_ref"], "commit": ran.json["committed"]}

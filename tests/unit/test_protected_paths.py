@@ -1,0 +1,79 @@
+"""Files that the agent leaves to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixtures import git, head
+from gitmem import AgentHome
+from gitmem.authoring import Provenance
+from gitmem.branch_changes import PathChange
+from gitmem.errors import ProtectedPath, UsageError
+from gitmem.git_objects import hash_object
+from gitmem.protected_paths import PROTECTED, parse_paths
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[AgentHome]:
+    """A new home."""
+    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+        yield home
+
+
+@pytest.mark.parametrize("path", ["AGENTS.md", "memory/operator.md", "gitmem.toml"])
+def test_a_file_event_is_not_committed_as_the_agents(home: AgentHome, path: str) -> None:
+    """What commands and limits the agent is not written by it; the file stays, an operator's edit."""
+    file = home.layout.root / path
+    text = file.read_text() + "\n# more\n"
+    file.write_text(text)
+    before = head(home.layout.root)
+    with home.turn() as turn:
+        turn.event("file", path=path)
+    assert [one for one in turn.receipt.warnings if one.startswith(f"{path}: ")]
+    assert turn.receipt.committed
+    assert file.read_text() == text
+    assert head(home.layout.root) == before
+    assert git("status", "--short", cwd=home.layout.root) == f" M {path}"
+
+
+def test_the_machine_may_allow_it(home: AgentHome) -> None:
+    """The exception is local: a tracked file could loosen it on every machine."""
+    home.config_set("gitmem.agentMayEdit", "AGENTS.md")
+    (home.layout.root / "AGENTS.md").write_text("# Mine now\n")
+    with home.turn() as turn:
+        turn.event("file", path="AGENTS.md")
+    assert turn.receipt.warnings == []
+    assert git("log", "-1", "--format=%an", "--", "AGENTS.md", cwd=home.layout.root) == "aria"
+
+
+def test_only_protected_files_can_be_listed(home: AgentHome) -> None:
+    """A typing error does not look like a permission."""
+    with pytest.raises(UsageError, match="lists protected files"):
+        home.config_set("gitmem.agentMayEdit", "agents.md")
+
+
+def test_nothing_is_written(home: AgentHome) -> None:
+    """A refusal comes before the disk is touched."""
+    before = (home.layout.root / "AGENTS.md").read_bytes()
+    change = PathChange("AGENTS.md", hash_object("blob", before), b"obey me\n")
+    with pytest.raises(ProtectedPath) as raised:
+        home._parts.authoring.write(
+            [change], kind="file", action="edit", subject="x", source_ref=None, by=Provenance("agent")
+        )
+    assert "gitmem.agentMayEdit" in (raised.value.hint or "")
+    assert (home.layout.root / "AGENTS.md").read_bytes() == before
+
+
+def test_people_may(home: AgentHome) -> None:
+    """Protection is from the agent only."""
+    (home.layout.root / "AGENTS.md").write_text("# Ours\n")
+    assert home.commit(["AGENTS.md"]).committed
+
+
+def test_lists_of_paths() -> None:
+    """Commas and white space separate."""
+    assert parse_paths("AGENTS.md, memory/operator.md\tgitmem.toml") == {*PROTECTED[:3]}
+    assert parse_paths(None) == frozenset()

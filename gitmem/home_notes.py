@@ -84,13 +84,28 @@ class HomeNotes:
         """Remove a note; its history keeps it."""
         return self._write_note(self._parts.notes.plan_remove(note), **cause)
 
-    def commit(self, paths: Sequence[str] = (), *, message: str | None = None) -> CommitReply:
-        """Commit the operator's edits of managed files, and writes that had to wait."""
+    def commit(
+        self, paths: Sequence[str] = (), *, message: str | None = None, verify: bool = True
+    ) -> CommitReply:
+        """Commit the operator's edits of managed files, and writes that had to wait.
+
+        Args:
+            paths: files or folders; none for all.
+            message: of the commit.
+            verify: refuse all of it where one of the files has a conflict mark, a secret or the like.
+        """
         from gitmem.commit_found import commit_found
 
         self._parts.check_owner()
         return commit_found(
-            self._parts.branch, self.layout, paths, message=message, settled=self._parts.take_settled()
+            self._parts.branch,
+            self.layout,
+            paths,
+            message=message,
+            settled=self._parts.take_settled(),
+            config=self.config,
+            allowed=self._parts.allowed,
+            verify=verify,
         )
 
     def _write_note(

@@ -7,18 +7,19 @@ The same rules hold for a plain `git commit` (through the `pre-commit` hook), fo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.authored_text import BOM, Problem, decode_text, line_at, one_line
+from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at, one_line
 from gitmem.config import HomeConfig, parse_config
 from gitmem.curated import PROSE, STORES, is_note_path
 from gitmem.entries import count_chars, parse_store
 from gitmem.errors import UnsupportedFormat
+from gitmem.findings import Finding
 from gitmem.front_matter import read_front_matter
-from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, is_managed
-from gitmem.scanner import RULES
+from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, MEMORY, is_managed
+from gitmem.scanner import find_secrets, scan, text_mark
 
 #: What Git writes around a clash: seven of each, at the start of a line, the middle one alone on its line.
 _OURS: Final = re.compile(rb"<{7}(?: .*)?")
@@ -72,9 +73,8 @@ def check_file(
         return []
     if path == LEDGER or path.startswith(f"{LEDGER}/"):
         return list(_ledger(path, content))
-    return [
-        finding for check in _CHECKS for finding in check(_Change(path, content, before, config, allowed))
-    ]
+    change = _Change(path, content, before, config, frozenset(allowed))
+    return [finding for check in _CHECKS for finding in check(change)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Change:
     content: bytes | None
     before: bytes | None
     config: HomeConfig
-    allowed: Collection[str]
+    allowed: frozenset[str]
 
     def finding(self, line: int | None, rule: str, message: str, fix: str) -> CheckFinding:
         return CheckFinding(self.path, line, rule, message, fix)
@@ -213,33 +213,40 @@ def _parsed(content: bytes | None) -> HomeConfig | None:
 def _scanner(change: _Change) -> Iterator[CheckFinding]:
     if change.content is None or not is_managed(change.path):
         return
-    text = _lenient(change.content)
-    found = _found(text, change.allowed)
-    if not found:
-        return
-    before = _lenient(change.before or b"")
-    known = {(one.rule, before[one.start : one.end]) for one in _found(before, change.allowed)}
-    for one in found:
-        if (one.rule, text[one.start : one.end]) not in known:
+    for text, numbers in _texts(change):
+        for one in _found(text, change.path, change.allowed):
             fix = f"Take it out; if it is harmless: gitmem config set gitmem.scannerAllow {one.rule}"
-            yield change.finding(line_at(text, one.start), one.rule, one.reason, fix)
+            line = numbers[line_at(text, one.start) - 1]
+            yield change.finding(line, one.rule, one.reason.removesuffix("."), fix)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
-    rule: str
-    reason: str
-    start: int
-    end: int
+def _texts(change: _Change) -> Iterator[tuple[str, Sequence[int]]]:
+    """Yield the texts that a change brings, each with the numbers that its lines have in the file.
+
+    Entries of a store are judged one by one, as they are when the agent adds them.
+    """
+    text, before = (_lenient(part or b"").removeprefix(BOM) for part in (change.content, change.before))
+    if change.path in _STORE_NAMES:
+        known = {entry.id for entry in parse_store(before)}
+        for entry in parse_store(text):
+            if entry.id not in known:
+                yield entry.text, range(entry.line, entry.line + len(entry.text) + 1)
+    elif _found(before, change.path, change.allowed):
+        old = set(LINE_BREAK.split(before))
+        added = [(n, line) for n, line in enumerate(LINE_BREAK.split(text), 1) if line not in old]
+        yield "\n".join(line for _, line in added), [n for n, _ in added]
+    else:
+        yield text, range(1, len(text) + 2)
 
 
-def _found(text: str, allowed: Collection[str]) -> list[_Hit]:
-    hits = []
-    for rule in RULES:
-        if rule.sign in text and rule.name not in allowed:
-            spans = (match.span() for match in rule.pattern.finditer(text))
-            hits += [_Hit(rule.name, f"a secret ({rule.name})", *span) for span in spans]
-    return hits
+def _found(text: str, path: str, allowed: frozenset[str]) -> tuple[Finding, ...]:
+    if path.startswith(f"{MEMORY}/"):
+        return scan(text, "strict", allowed).findings
+    found = find_secrets(text)
+    if not found or not allowed:
+        return found
+    mark = text_mark(text)
+    return tuple(one for one in found if not {one.rule, f"{one.rule}:{mark}"} & allowed)
 
 
 def _lenient(content: bytes) -> str:

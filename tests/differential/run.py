@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from differential import scanners
 from differential.duel import Ask, Compared, Duel, Round, Side
 from differential.home_side import HomeSide
 from differential.oracle import Oracle
 from differential.plain_side import PlainSide, scan_text
-from differential.recorded import write_rounds
-from differential.scanners import missed_texts
+from differential.recorded import CASES, write_rounds
 from differential.sequences import Sequence, make_sequence
 
 #: Faults after which a run ends: more of them say the same.
@@ -43,11 +43,12 @@ def main() -> int:
             else stack.enter_context(HomeSide(Path(folder)))
         )
         faults, rounds = compare(range(options.first, options.first + options.sequences), side, oracle.run)
-        missed = list(missed_texts(oracle.scan))
-    for text, theirs, ours in missed:
-        print(f"the scanner misses {text!r}: {theirs}, not {ours}")
-    if options.record:
-        write_rounds(options.record, rounds)
+        missed = list(scanners.missed_texts(oracle.scan))
+        if options.record:
+            write_rounds(CASES, rounds)
+            scanners.record(scanners.CASES, oracle.scan)
+    for text, scope, theirs in missed:
+        print(f"the scanner misses {text!r} in scope {scope}: {', '.join(theirs)}")
     return 1 if faults or missed else 0
 
 
@@ -118,7 +119,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--plain", action="store_true", help="two plain files instead of a home; five times as fast"
     )
-    parser.add_argument("--record", type=Path, help="write what was asked and answered to this file")
+    parser.add_argument("--record", action="store_true", help="write what was answered to tests/data")
     return parser.parse_args()
 
 

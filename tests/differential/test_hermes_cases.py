@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from differential.differences import NAMES
-from differential.duel import Compared, Round, replay
+from differential.duel import Compared, Round, Side, replay
 from differential.facts import KEPT
 from differential.home_side import HomeSide
 from differential.oracle import Oracle
@@ -41,7 +41,7 @@ def unexplained(one: Compared) -> str:
     return f"{asked}, limit {step.limit}, {step.failures} failures before:\nhermes {theirs}\ngitmem {ours}"
 
 
-def check(rounds: list[Round], side: PlainSide) -> Counter[str]:
+def check(rounds: list[Round], side: Side) -> Counter[str]:
     """Replay rounds and return how often each known difference was met."""
     met: Counter[str] = Counter()
     for one in (compared for recorded in rounds for compared in replay(recorded, side)):
@@ -54,6 +54,13 @@ def check(rounds: list[Round], side: PlainSide) -> Counter[str]:
 def test_some_recorded_answers(side: PlainSide) -> None:
     """A call is answered as Hermes answers it, or otherwise by a named difference (hermes 8)."""
     check(list(islice(read_rounds(), 250)), side)
+
+
+def test_recorded_answers_in_a_home(tmp_path: Path) -> None:
+    """The same holds where each change is a commit and each file was edited by hand before."""
+    begun = (one for one in read_rounds() if not one.start["failures"])
+    with HomeSide(tmp_path) as home:
+        check(list(islice(begun, 30)), home)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from gitmem.turn import Turn
 
 if TYPE_CHECKING:
     from gitmem.memory_reply import MemoryReply
-    from gitmem.memory_tool import ShownEntry, StoreView
+    from gitmem.memory_stores import ShownEntry, StoreView
 
 
 class HomeMemory:
@@ -73,7 +73,7 @@ class HomeMemory:
 
     def memory_show(self, target: str = "memory", *, by: Author = "agent") -> StoreView:
         """Return a store as it is now; entries that are poisoned are shown to an operator only."""
-        return self._parts.memory_tool.show(_checked(target), hide=by != "operator")
+        return self._parts.memory_stores.view(_checked(target), hide=by != "operator")
 
     def entries(self, target: str = "memory") -> EntryList:
         """Return the entries of a store, to read and to change."""

@@ -34,24 +34,26 @@ from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
     from gitmem.entry_edits import EntryEdits
+    from gitmem.findings import Finding
     from gitmem.history import History
     from gitmem.hook_files import HookFiles
     from gitmem.indexer import Indexer
     from gitmem.judgements import Judgements
     from gitmem.ledger_copy import LedgerCopy
     from gitmem.machine_settings import MachineSettings
-    from gitmem.memory_tool import MemoryTool, Verdict
+    from gitmem.memory_stores import MemoryStores, Verdict
+    from gitmem.memory_tool import MemoryTool
     from gitmem.note_ids import NoteIds
     from gitmem.notes import Notes
     from gitmem.proposal_judging import ProposalJudge
     from gitmem.prose_writes import ProseWrites
+    from gitmem.refused_facts import RefusedFacts
     from gitmem.retraction import Retractions
     from gitmem.scanner import Scan
     from gitmem.search import Search
     from gitmem.search_index import SearchIndex
     from gitmem.session_snapshot import SessionSnapshots
     from gitmem.store_sight import StoreSights
-    from gitmem.threats import Finding
 
 
 class HomeParts:
@@ -134,6 +136,13 @@ class HomeParts:
         )
 
     @cached_property
+    def memory_stores(self) -> MemoryStores:
+        """The memory stores as calls find them."""
+        from gitmem.memory_stores import MemoryStores
+
+        return MemoryStores(self.layout, self.branch, self.config.memory.__getitem__, self._scan_memory)
+
+    @cached_property
     def memory_tool(self) -> MemoryTool:
         """The tool that changes the memory stores."""
         from gitmem.memory_gate import MemoryGate
@@ -145,15 +154,16 @@ class HomeParts:
                 authoring=self.authoring,
                 branch=self.branch,
                 spool=self.spool,
-                files=self.config.memory.__getitem__,
-                scan=self._scan_memory,
+                stores=self.memory_stores,
                 gate=MemoryGate(self.approval),
                 judged=self._judgement_of,
+                no_room=self.refused_facts.keep,
+                took=self.refused_facts.clear,
             )
         )
 
     def _scan_memory(self, text: str) -> Verdict:
-        from gitmem.memory_tool import Verdict
+        from gitmem.memory_stores import Verdict
         from gitmem.scanner import scan
         from gitmem.threats import blocked_message
 
@@ -186,6 +196,13 @@ class HomeParts:
     def judge(self, text: str) -> Sequence[Finding]:
         """Return what of a text must not reach a prompt."""
         return self.scan(text).findings
+
+    @cached_property
+    def refused_facts(self) -> RefusedFacts:
+        """Facts for which a store had no room."""
+        from gitmem.refused_facts import RefusedFacts
+
+        return RefusedFacts(self.layout, self.recorder, self.ledger, self.now)
 
     @cached_property
     def sights(self) -> StoreSights:

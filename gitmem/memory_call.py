@@ -28,6 +28,7 @@ class Refusal:
         shows: what else of the store is shown.
         matches: the entries that an ambiguous call fits.
         counted: whether it counts towards the failures of a turn (too full, no match, a batch broken off).
+        too_full: whether the store had no room for what is new.
         remediation: what a person can do about it.
         pointer: source ref of what is known about the text.
     """
@@ -36,6 +37,7 @@ class Refusal:
     shows: Showing = "nothing"
     matches: tuple[Entry, ...] = ()
     counted: bool = False
+    too_full: bool = False
     remediation: str | None = None
     pointer: str | None = None
 

@@ -191,7 +191,7 @@ def _overflow(one: Operation, entries: Sequence[Entry], total: int, limit: int) 
     else:
         reached = usage_short(total, limit)
         what = f"the replacement would bring memory to {reached} characters and exceed the limit"
-    return Refusal(f"{what}. {_MAKE_ROOM}", "usage", counted=True)
+    return Refusal(f"{what}. {_MAKE_ROOM}", "usage", counted=True, too_full=True)
 
 
 def _apply_batch(call: Call, entries: Sequence[Entry], limit: int) -> Change | Refusal:
@@ -207,7 +207,7 @@ def _apply_batch(call: Call, entries: Sequence[Entry], limit: int) -> Change | R
     total, count = count_chars(present), counted(len(call.operations), "operation")
     if total > limit:
         error = f"{count} would bring memory to {usage_short(total, limit)} characters and exceed the limit"
-        return Refusal(f"{error}; nothing was applied. {_MAKE_ROOM}", "usage", counted=True)
+        return Refusal(f"{error}; nothing was applied. {_MAKE_ROOM}", "usage", counted=True, too_full=True)
     return _net_change(entries, present, edits, f"Applied {count}.")
 
 

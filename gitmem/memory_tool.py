@@ -12,33 +12,28 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitmem.authored_text import LINE_BREAK
 from gitmem.authoring import Authoring, Provenance, WriteReply, check_cause
 from gitmem.branch_changes import PathChange
-from gitmem.config import MemoryFile
-from gitmem.counted import counted
-from gitmem.curated import STORES, Store, read_store
+from gitmem.curated import STORES, Store
 from gitmem.entries import Entry, count_chars, format_store, parse_store
 from gitmem.errors import HeadMoved, RefusedError
 from gitmem.failure_counts import MOST_FAILURES, FailureCounts
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import hash_object
-from gitmem.json_view import JsonView
 from gitmem.layout import Layout
 from gitmem.memory_call import Call, Refusal, parse_call, parse_target
 from gitmem.memory_reply import (
     MemoryReply,
-    blocked_text,
     error_reply,
     final_reply,
     refusal_reply,
     success_reply,
 )
-from gitmem.memory_rules import MOST_SCANNED, Change, Edit, apply_call, percent_of, usage_line
+from gitmem.memory_rules import MOST_SCANNED, Change, Edit, apply_call, percent_of
+from gitmem.memory_stores import MemoryStores
 from gitmem.operator_branch import OperatorBranch
 from gitmem.spool import Spool
 from gitmem.subjects import memory_subject
-from gitmem.tree_files import Skipped
 
 #: Seconds to wait for the home's lock, as for every write to the branch.
 _LOCK_WAIT: Final = 10.0
@@ -47,55 +42,6 @@ _TRIES: Final = 20
 _NOTHING: Final = Store("", (), 0, "\n", b"")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the scanner says of a text.
-
-    Attributes:
-        blocked: why it must not be stored, beginning `Blocked:`; None for a text that may.
-        rules: what was found in it.
-        allowed: rules that hit and are allowed on this machine.
-    """
-
-    blocked: str | None = None
-    rules: tuple[str, ...] = ()
-    allowed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ShownEntry:
-    """An entry as it is shown.
-
-    Attributes:
-        text: its own, or a notice where that must not be shown.
-        chars: code points of its own text.
-    """
-
-    id: str
-    source_ref: str
-    text: str
-    chars: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoreView(JsonView):
-    """A store as it is shown.
-
-    Attributes:
-        entries: in file order.
-        usage: as replies say it.
-        chars: how much of the limit is used.
-    """
-
-    target: str
-    entries: Sequence[ShownEntry]
-    usage: str
-    chars: int
-    limit: int
-
-
-#: Judges a text for a memory store.
-Scan = Callable[[str], Verdict]
 #: Takes a call that is not to be carried out now on a store's entries, and answers it; None lets it go on.
 Gate = Callable[[Call, Sequence[Entry], Provenance], MemoryReply | None]
 #: Says that a text was retracted or rejected: the sentence, and the source ref that tells of it.
@@ -107,7 +53,7 @@ class ToolParts:
     """What the tool works with.
 
     Attributes:
-        files: switch and limit by target.
+        stores: reads the stores, knows their limits and shows them.
         gate: holds what needs an operator's word.
         judged: remembers what was retracted or rejected.
         no_room: keeps what is new in a call for which the store had no room.
@@ -118,8 +64,7 @@ class ToolParts:
     authoring: Authoring
     branch: OperatorBranch
     spool: Spool
-    files: Callable[[str], MemoryFile]
-    scan: Scan
+    stores: MemoryStores
     gate: Gate = lambda call, entries, by: None  # noqa: ARG005
     judged: Judged = lambda text: None  # noqa: ARG005
     no_room: Callable[[Call, Provenance], None] = lambda call, by: None  # noqa: ARG005
@@ -135,6 +80,7 @@ class MemoryTool:
 
     def __init__(self, parts: ToolParts) -> None:
         self._parts = parts
+        self._stores = parts.stores
         self.failures = FailureCounts(parts.layout)
 
     def call(
@@ -166,7 +112,7 @@ class MemoryTool:
         store = parse_target(target)
         if isinstance(store, Refusal):
             return error_reply(store.error)
-        if not self._parts.files(store).enabled:
+        if not self._stores.file(store).enabled:
             return error_reply(
                 f"the {store} store is switched off in this home",
                 remediation="A person can switch it on in gitmem.toml, table memory.",
@@ -179,26 +125,6 @@ class MemoryTool:
             return self._refuse(store, blocked, by)
         return self._try(call, by, allowed)
 
-    def show(self, target: str, *, hide: bool = True) -> StoreView:
-        """Return a store as it is now.
-
-        Args:
-            target: `memory` or `user`.
-            hide: show poisoned entries as a notice.
-
-        Raises:
-            RefusedError: its file cannot be read.
-        """
-        found = self._read(target)
-        if isinstance(found, Refusal):
-            raise RefusedError(found.error, hint=found.remediation, path=STORES[target])
-        limit = self._parts.files(target).char_limit
-        show = self._shown(target) if hide else _plain
-        rows = [
-            ShownEntry(entry.id, f"entry:{entry.id}", show(entry), len(entry.text)) for entry in found.entries
-        ]
-        return StoreView(target, rows, usage_line(found.chars, limit), found.chars, limit)
-
     def begin_turn(self, session: str | None) -> None:
         """Count failures anew: a turn of this session begins in this process."""
         self.failures.reset(_session_key(session), shared=False)
@@ -206,9 +132,9 @@ class MemoryTool:
     def _scan(self, call: Call, by: Provenance) -> tuple[Refusal | None, tuple[str, ...]]:
         """Judge everything that would be stored, before the disk is touched."""
         allowed: list[str] = []
-        limit = self._parts.files(call.target).char_limit
+        limit = self._stores.file(call.target).char_limit
         for number, text in call.new_texts:
-            verdict = self._parts.scan(text[:MOST_SCANNED])
+            verdict = self._stores.scan(text[:MOST_SCANNED])
             fault = Refusal(verdict.blocked) if verdict.blocked else self._unfit(text, limit, by)
             if fault is not None:
                 where = f"Operation {number}: " if call.is_batch else ""
@@ -245,10 +171,10 @@ class MemoryTool:
         self, call: Call, by: Provenance, approved: tuple[Edit, ...]
     ) -> tuple[MemoryReply | None, tuple[Edit, ...]]:
         """Return the answer to a change that is not to be made now, and the edits that may be made."""
-        store = self._read(call.target)
+        store = self._stores.read(call.target)
         if isinstance(store, Refusal):
             return None, ()
-        change = apply_call(call, store.entries, self._parts.files(call.target).char_limit)
+        change = apply_call(call, store.entries, self._stores.file(call.target).char_limit)
         if isinstance(change, Refusal) or change.is_empty or change.edits == approved:
             return None, () if isinstance(change, Refusal) else change.edits
         return self._parts.gate(call, store.entries, by), change.edits
@@ -257,10 +183,10 @@ class MemoryTool:
         self, call: Call, by: Provenance, allowed: Sequence[str], approved: tuple[Edit, ...]
     ) -> MemoryReply | None:
         """Answer a call under the lock; None where it would make other edits than those approved."""
-        store = self._read(call.target)
+        store = self._stores.read(call.target)
         if isinstance(store, Refusal):
             return self._refused(call.target, store, by, _NOTHING.entries)
-        limit = self._parts.files(call.target).char_limit
+        limit = self._stores.file(call.target).char_limit
         change = apply_call(call, store.entries, limit)
         if isinstance(change, Refusal):
             if change.too_full:
@@ -280,7 +206,7 @@ class MemoryTool:
             call.target,
             change,
             limit,
-            self._shown(call.target),
+            self._stores.shown(call.target),
             committed=written.committed,
             reason=written.reason,
             conflicts=written.conflicts or None,
@@ -289,7 +215,7 @@ class MemoryTool:
     def _write(
         self, call: Call, store: Store, change: Change, by: Provenance, allowed: Sequence[str]
     ) -> WriteReply:
-        limit = self._parts.files(call.target).char_limit
+        limit = self._stores.file(call.target).char_limit
         path = STORES[call.target]
         base = hash_object("blob", store.content) if store.path else None
         content = format_store(change.entries).encode()
@@ -321,40 +247,18 @@ class MemoryTool:
         return success_reply(
             call.target,
             change,
-            self._parts.files(call.target).char_limit,
-            self._shown(call.target),
+            self._stores.file(call.target).char_limit,
+            self._stores.shown(call.target),
             committed=snapshot.state.head.commit if is_there else None,
             reason=None if is_there else snapshot.state.obstacle or "an edit by hand is not committed yet",
             unchanged=True,
-        )
-
-    def _read(self, target: str) -> Store | Refusal:
-        """Return what the file holds now; one that cannot be read is never an empty one."""
-        path = STORES[target]
-        found = read_store(self._parts.layout.root, path)
-        if isinstance(found, Skipped):
-            where = "" if found.line is None else f" (line {found.line})"
-            return Refusal(
-                f"{path} cannot be read{where}: {found.reason}. It was left as it is",
-                remediation="A person has to mend the file first; nothing is remembered in it until then.",
-            )
-        if found is None:
-            return self._absent(path)
-        return _marked(path, found) or found
-
-    def _absent(self, path: str) -> Store | Refusal:
-        if self._parts.branch.look().sight(path).disk is None:
-            return _NOTHING
-        return Refusal(
-            f"{path} is left out of this work tree by a sparse checkout",
-            remediation=f"git sparse-checkout add {path.partition('/')[0]}",
         )
 
     def _refuse(self, target: str, refusal: Refusal, by: Provenance) -> MemoryReply:
         """Answer a call that was not tried; what it shows of the store is read for that."""
         if refusal.shows == "nothing":
             return self._refused(target, refusal, by, ())
-        store = self._read(target)
+        store = self._stores.read(target)
         if isinstance(store, Refusal):
             return self._refused(target, store, by, ())
         return self._refused(target, refusal, by, store.entries)
@@ -367,7 +271,9 @@ class MemoryTool:
             count = self.failures.add(name, shared=shared)
             if count > MOST_FAILURES:
                 return final_reply(count)
-        return refusal_reply(refusal, entries, self._parts.files(target).char_limit, self._shown(target))
+        return refusal_reply(
+            refusal, entries, self._stores.file(target).char_limit, self._stores.shown(target)
+        )
 
     def _succeeded(self, by: Provenance) -> None:
         name, shared = self._turn_of(by)
@@ -382,34 +288,6 @@ class MemoryTool:
         held = self._parts.spool.held_by(by.session) if by.session else None
         return (held, True) if held else (_session_key(by.session), False)
 
-    def _shown(self, target: str) -> Callable[[Entry], str]:
-        """Return how entries of a store are shown to whoever cannot be trusted with a poisoned one."""
-        file = STORES[target].rpartition("/")[2]
-
-        def show(entry: Entry) -> str:
-            if len(entry.text) > MOST_SCANNED:
-                return blocked_text(file, ["too_long_to_scan"], entry.id)
-            verdict = self._parts.scan(entry.text)
-            return blocked_text(file, verdict.rules, entry.id) if verdict.blocked else entry.text
-
-        return show
-
-
-def _plain(entry: Entry) -> str:
-    return entry.text
-
 
 def _session_key(session: str | None) -> str:
     return f"session {session or ''}"
-
-
-def _marked(path: str, store: Store) -> Refusal | None:
-    """Refuse a file in the middle of a merge: rewriting it would hide what is to be decided."""
-    lines = LINE_BREAK.split(store.content.decode("utf-8"))
-    begins = sum(line.startswith("<<<<<<< ") for line in lines)
-    if begins and any(line.startswith(">>>>>>> ") for line in lines):
-        return Refusal(
-            f"{path} has {counted(begins, 'conflict')} of a merge that a person has to resolve first",
-            remediation="Resolve it, then `git add` the file and finish the merge.",
-        )
-    return None

@@ -47,7 +47,8 @@ FLOORS = [
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text memory_files memory_get
         latest_snapshots search_candidates unindexed search status commit_found importers/
-        machine_settings memory_records authoring prose_writes entry_edits memory_gate memory_tool retraction
+        machine_settings memory_records authoring refused_facts prose_writes entry_edits memory_gate
+        memory_stores memory_tool retraction
         proposal_judging editing memory_status status_report sample_home shown file_writes
         home_parts""",
         # 6 doors

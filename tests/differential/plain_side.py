@@ -15,7 +15,8 @@ from gitmem.config import MemoryFile
 from gitmem.curated import STORES
 from gitmem.layout import Layout
 from gitmem.memory_reply import MemoryReply
-from gitmem.memory_tool import MemoryTool, Scan, ToolParts, Verdict
+from gitmem.memory_stores import MemoryStores, Scan, Verdict
+from gitmem.memory_tool import MemoryTool, ToolParts
 from gitmem.scanner import scan
 from gitmem.threats import blocked_message
 
@@ -74,11 +75,8 @@ class PlainSide:
         (root / "memory").mkdir()
         files: Any = PlainFiles(root)
         spool: Any = None
-        self._tool = MemoryTool(
-            ToolParts(
-                layout, files, files, spool, lambda target: MemoryFile(True, self._limits[target]), judge
-            )
-        )
+        stores = MemoryStores(layout, files, lambda target: MemoryFile(True, self._limits[target]), judge)
+        self._tool = MemoryTool(ToolParts(layout, files, files, spool, stores))
 
     def begin(self, sequence: Sequence) -> None:
         """Stand where a sequence or round begins."""

@@ -1,0 +1,166 @@
+"""The two memory stores as a call finds them: read anew each time, and shown without what is poisoned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gitmem.authored_text import LINE_BREAK
+from gitmem.config import MemoryFile
+from gitmem.counted import counted
+from gitmem.curated import STORES, Store, read_store
+from gitmem.entries import Entry
+from gitmem.errors import RefusedError
+from gitmem.json_view import JsonView
+from gitmem.layout import Layout
+from gitmem.memory_call import Refusal
+from gitmem.memory_reply import Show, blocked_text
+from gitmem.memory_rules import MOST_SCANNED, usage_line
+from gitmem.operator_branch import OperatorBranch
+from gitmem.tree_files import Skipped
+
+_NO_FILE: Final = Store("", (), 0, "\n", b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the scanner says of a text.
+
+    Attributes:
+        blocked: why it must not be stored, beginning `Blocked:`; None for a text that may.
+        rules: what was found in it.
+        allowed: rules that hit and are allowed on this machine.
+    """
+
+    blocked: str | None = None
+    rules: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+
+#: Judges a text for a memory store.
+Scan = Callable[[str], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEntry:
+    """An entry as it is shown.
+
+    Attributes:
+        text: its own, or a notice where that must not be shown.
+        chars: code points of its own text.
+    """
+
+    id: str
+    source_ref: str
+    text: str
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreView(JsonView):
+    """A store as it is shown.
+
+    Attributes:
+        entries: in file order.
+        usage: as replies say it.
+        chars: how much of the limit is used.
+    """
+
+    target: str
+    entries: Sequence[ShownEntry]
+    usage: str
+    chars: int
+    limit: int
+
+
+class MemoryStores:
+    """Reads the stores of one home.
+
+    Args:
+        layout: where they are.
+        branch: tells what a sparse checkout leaves out.
+        file: returns switch and limit of a target.
+        scan: judges a text.
+    """
+
+    def __init__(
+        self, layout: Layout, branch: OperatorBranch, file: Callable[[str], MemoryFile], scan: Scan
+    ) -> None:
+        self._root = layout.root
+        self._branch = branch
+        self.file = file
+        self.scan = scan
+
+    def read(self, target: str) -> Store | Refusal:
+        """Return what a store holds now; its path is empty where there is no file.
+
+        A file that cannot be read is never an empty one.
+        """
+        path = STORES[target]
+        found = read_store(self._root, path)
+        if isinstance(found, Skipped):
+            where = "" if found.line is None else f" (line {found.line})"
+            return Refusal(
+                f"{path} cannot be read{where}: {found.reason}. It was left as it is",
+                remediation="A person has to mend the file first; nothing is remembered in it until then.",
+            )
+        if found is None:
+            return self._absent(path)
+        return _marked(path, found) or found
+
+    def view(self, target: str, *, hide: bool) -> StoreView:
+        """Return a store as it is now.
+
+        Args:
+            target: `memory` or `user`.
+            hide: show poisoned entries as a notice.
+
+        Raises:
+            RefusedError: its file cannot be read.
+        """
+        found = self.read(target)
+        if isinstance(found, Refusal):
+            raise RefusedError(found.error, hint=found.remediation, path=STORES[target])
+        limit = self.file(target).char_limit
+        show = self.shown(target) if hide else _plain
+        rows = [
+            ShownEntry(entry.id, f"entry:{entry.id}", show(entry), len(entry.text)) for entry in found.entries
+        ]
+        return StoreView(target, rows, usage_line(found.chars, limit), found.chars, limit)
+
+    def shown(self, target: str) -> Show:
+        """Return how entries of a store are shown to whoever cannot be trusted with a poisoned one."""
+        file = STORES[target].rpartition("/")[2]
+
+        def show(entry: Entry) -> str:
+            if len(entry.text) > MOST_SCANNED:
+                return blocked_text(file, ["too_long_to_scan"], entry.id)
+            verdict = self.scan(entry.text)
+            return blocked_text(file, verdict.rules, entry.id) if verdict.blocked else entry.text
+
+        return show
+
+    def _absent(self, path: str) -> Store | Refusal:
+        if self._branch.look().sight(path).disk is None:
+            return _NO_FILE
+        return Refusal(
+            f"{path} is left out of this work tree by a sparse checkout",
+            remediation=f"git sparse-checkout add {path.partition('/')[0]}",
+        )
+
+
+def _plain(entry: Entry) -> str:
+    return entry.text
+
+
+def _marked(path: str, store: Store) -> Refusal | None:
+    """Refuse a file in the middle of a merge: rewriting it would hide what is to be decided."""
+    lines = LINE_BREAK.split(store.content.decode("utf-8"))
+    begins = sum(line.startswith("<<<<<<< ") for line in lines)
+    if begins and any(line.startswith(">>>>>>> ") for line in lines):
+        return Refusal(
+            f"{path} has {counted(begins, 'conflict')} of a merge that a person has to resolve first",
+            remediation="Resolve it, then `git add` the file and finish the merge.",
+        )
+    return None

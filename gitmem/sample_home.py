@@ -93,7 +93,7 @@ def copy_sample_home(target: Path, *, source: Path | None = None) -> None:
     try:
         for key, value in _OPERATOR.items():
             repository.set_config(key, value)
-        init_home(target, agent=None, now=parse_timestamp(steps[0].at) - 60)
+        init_home(target, agent=None, now=parse_timestamp(steps[0].at) - 60, hooks=True)
         _Copy(source, layout, repository, earlier).run(steps)
     finally:
         repository.close()

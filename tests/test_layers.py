@@ -38,7 +38,8 @@ FLOORS = [
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
-        branch_landing branch_queue operator_branch curated auto_load store_sight content_checks note_ids authored_files
+        branch_landing branch_queue operator_branch curated auto_load store_sight content_checks commit_checks
+        hook_files pushed_lines note_ids authored_files
         note_paths notes tree_sight proposals write_approval duty watch_state home_place writer
         failure_counts lines spare_files
         drivers spool_file spool ledger

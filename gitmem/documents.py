@@ -219,6 +219,12 @@ def _session(body: Json) -> _Made:
     )
 
 
+def _memory(body: Json) -> _Made:
+    # A change of a store is found in the store; what the store had no room for is nowhere else.
+    is_refused = body.get("action") == "refused"
+    return "not kept", _text(body.get("text")) if is_refused else "", {"target": body.get("target")}
+
+
 _MAKERS: Final[Mapping[str, Callable[[Json], _Made]]] = {
     "message": _message,
     "brief": _brief,
@@ -228,6 +234,7 @@ _MAKERS: Final[Mapping[str, Callable[[Json], _Made]]] = {
     "work_item": _work_item,
     "decision": _decision,
     "session": _session,
+    "memory": _memory,
 }
 #: Kinds by which a search can be narrowed: of records that have documents, then of files.
 SEARCHED_KINDS: Final = (*_MAKERS, "note", "entry", "agent_memory", "episode")

@@ -220,7 +220,12 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
                 turns=turn_facts(parts.repository, parts.ledger, own, parts.layout.spool, parts.now()),
                 index=to_json(parts.search.index_status()),
                 notes=self.notes(),
-                memory=memory_status(parts.sights, parts.snapshots, self.prose_sections()),
+                memory=memory_status(
+                    parts.sights,
+                    parts.snapshots,
+                    self.prose_sections(),
+                    parts.refused_facts.since_last_success(),
+                ),
                 pinned=parts.repository.config(parts.layout.branch_setting),
                 now=parts.now(),
             )

@@ -27,32 +27,41 @@ class ToolHome(Protocol):
 
     config: HomeConfig
 
-    def memory(self, **arguments: Any) -> Any:
-        """Answer a call of the memory tool."""
+    @property
+    def memory(self) -> Callable[..., Any]:
+        """Answers a call of the memory tool."""
 
-    def search(self, query: str, **options: Any) -> Any:
-        """Search."""
+    @property
+    def search(self) -> Callable[..., Any]:
+        """Searches."""
 
-    def get(self, ref: str, **options: Any) -> Any:
-        """Return what a source ref names."""
+    @property
+    def get(self) -> Callable[..., Any]:
+        """Returns what a source ref names."""
 
-    def note_show(self, note: str) -> Any:
-        """Return a note."""
+    @property
+    def note_show(self) -> Callable[..., Any]:
+        """Returns a note."""
 
-    def note_add(self, path: str | None = None, **arguments: Any) -> Any:
-        """Add a note."""
+    @property
+    def note_add(self) -> Callable[..., Any]:
+        """Adds a note."""
 
-    def note_edit(self, note: str, **arguments: Any) -> Any:
-        """Change a note."""
+    @property
+    def note_edit(self) -> Callable[..., Any]:
+        """Changes a note."""
 
-    def note_append(self, note: str, content: str, **cause: Any) -> Any:
-        """Add text at a note's end."""
+    @property
+    def note_append(self) -> Callable[..., Any]:
+        """Adds text at a note's end."""
 
-    def note_move(self, note: str, target: str, **cause: Any) -> Any:
-        """Give a note another path."""
+    @property
+    def note_move(self) -> Callable[..., Any]:
+        """Gives a note another path."""
 
-    def note_remove(self, note: str, **cause: Any) -> Any:
-        """Remove a note."""
+    @property
+    def note_remove(self) -> Callable[..., Any]:
+        """Removes a note."""
 
 
 class HomeTools:

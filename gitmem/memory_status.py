@@ -1,4 +1,4 @@
-"""What `status` says of curated memory: what prompts leave out, and what sessions do not see yet."""
+"""What `status` says of curated memory: what prompts leave out, what sessions lack, what found no room."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gitmem.curated import STORES
 from gitmem.json_view import to_json
 from gitmem.prompt_block import PromptBlock
 from gitmem.prose_section import ProseSection
+from gitmem.refused_facts import Refusals
 from gitmem.session_snapshot import SessionSnapshots
 from gitmem.status import Finding
 from gitmem.store_sight import StoreSights
@@ -33,7 +34,10 @@ class MemoryStatus:
 
 
 def memory_status(
-    sights: StoreSights, snapshots: SessionSnapshots, sections: Sequence[ProseSection]
+    sights: StoreSights,
+    snapshots: SessionSnapshots,
+    sections: Sequence[ProseSection],
+    refused: Mapping[str, Refusals],
 ) -> MemoryStatus:
     """Return what there is to say of curated memory now."""
     now = sights.read()
@@ -48,7 +52,11 @@ def memory_status(
                 "changed": to_json(changed),
             }
         )
-    findings = [*_prose_findings(sections), *_store_findings(sights.blocks(now))]
+    findings = [
+        *_prose_findings(sections),
+        *_store_findings(sights.blocks(now)),
+        *_refused_findings(refused),
+    ]
     return MemoryStatus(rows, findings)
 
 
@@ -92,3 +100,15 @@ def _store_findings(blocks: Mapping[str, PromptBlock]) -> Iterator[Finding]:
                 "Divide it into entries by lines that hold only §, and drop what is not needed always.",
                 path,
             )
+
+
+def _refused_findings(refused: Mapping[str, Refusals]) -> Iterator[Finding]:
+    for target, found in refused.items():
+        yield Finding(
+            "no-room",
+            0,
+            f"{STORES[target]} is too full: since {found.since[:16]} {counted(found.count, 'fact')} found no"
+            f" room; kept as {', '.join(found.refs[-3:])}",
+            f"Make room (gitmem edit {target}) or raise its limit in gitmem.toml.",
+            STORES[target],
+        )

@@ -13,13 +13,13 @@ from gitmem.config import HomeConfig
 from gitmem.curated import PROSE
 from gitmem.errors import ProtectedPath, RefusedError, ThreatFound, UsageError
 from gitmem.file_lock import file_lock
+from gitmem.findings import Finding
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout
 from gitmem.prose_section import BlockedPart, find_blocked
 from gitmem.records import clean_text
 from gitmem.scanner import Scan
 from gitmem.subjects import file_subject
-from gitmem.threats import Finding
 from gitmem.tree_files import Skipped, read_managed
 
 #: Code points of a prose memory at most; what is longer is a note.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gitmem.threats import Finding
+from gitmem.findings import Finding
 
 
 def find_words(text: str) -> Sequence[Finding]:

@@ -18,7 +18,7 @@ from gitmem.errors import HeadMoved, NotFound, ProtectedPath, UnknownSource, Usa
 from gitmem.file_lock import file_lock
 from gitmem.home_owner import HomeOwner
 from gitmem.json_view import JsonView
-from gitmem.layout import Layout, is_managed
+from gitmem.layout import NOTES, Layout, is_managed
 from gitmem.memory_get import Memory
 from gitmem.note_paths import check_free, note_path
 from gitmem.operator_branch import OperatorBranch
@@ -125,15 +125,7 @@ class Editing:
             return self._by_ref(what)
         if is_managed(what) and self._read(what) is not None:
             return self._target(what)
-        try:
-            path = note_path(what)
-        except UsageError:
-            raise NotFound(
-                f"no such file: {what[:200]}", hint="A new note ends in .md.", path=what[:200]
-            ) from None
-        if self._read(path) is None:
-            check_free(self._layout.root, path)
-        return self._target(path)
+        return self._target(self._note_path(what))
 
     def finish(self, target: EditTarget, edited: bytes, *, verify: bool = True) -> EditReply:
         """Write and commit what came back from the editor.
@@ -159,6 +151,18 @@ class Editing:
             if self._place(target.path, now, merge):
                 return self._commit(target, merge, merged=now != target.opened, findings=rows)
         raise HeadMoved(f"{target.path} kept changing", hint="Try again.", path=target.path)
+
+    def _note_path(self, what: str) -> str:
+        missing = NotFound(f"no such file: {what[:200]}", hint="A new note ends in .md.", path=what[:200])
+        if is_managed(what) and not what.startswith(f"{NOTES}/"):
+            raise missing
+        try:
+            path = note_path(what)
+        except UsageError:
+            raise missing from None
+        if self._read(path) is None:
+            check_free(self._layout.root, path)
+        return path
 
     def _by_ref(self, ref: str) -> EditTarget:
         memory = self._get(ref)

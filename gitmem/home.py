@@ -226,6 +226,7 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
                     self.prose_sections(),
                     parts.refused_facts.since_last_success(),
                 ),
+                proposals=self.proposals(),
                 pinned=parts.repository.config(parts.layout.branch_setting),
                 now=parts.now(),
             )

@@ -51,6 +51,7 @@ class Status:
     stores: Sequence[Mapping[str, Any]]
     conflicts: Sequence[Mapping[str, Any]]
     sessions: Sequence[Mapping[str, Any]]
+    proposals: Sequence[Mapping[str, Any]]
     findings: Sequence[Finding]
 
     @property

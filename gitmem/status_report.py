@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from gitmem.config import HomeConfig
+from gitmem.counted import counted
 from gitmem.curated import PROSE, STORES, NoteList, read_prose, read_store
 from gitmem.git_state import find_lock
 from gitmem.hook_files import HookFiles
 from gitmem.layout import LEDGER, RESCUES, Layout
 from gitmem.memory_status import MemoryStatus
 from gitmem.operator_branch import OperatorBranch
+from gitmem.proposals import Proposal
 from gitmem.prose_section import count_prose
 from gitmem.repository import Repository, read_path
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
@@ -37,6 +39,7 @@ class StatusParts:
         index: the search index's own word.
         notes: all notes with their problems.
         memory: of curated memory.
+        proposals: what waits for an operator's word, the oldest first.
         now: seconds since 1970.
     """
 
@@ -48,6 +51,7 @@ class StatusParts:
     index: Mapping[str, Any]
     notes: NoteList
     memory: MemoryStatus
+    proposals: Sequence[Proposal]
     pinned: str | None
     now: float
 
@@ -89,6 +93,7 @@ def collect_status(parts: StatusParts) -> Status:
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
         *parts.memory.findings,
+        *_proposal_findings(parts.proposals, parts.now),
         *_index_findings(parts.index, _named_files(parts.notes, stores)),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
         *(
@@ -107,6 +112,7 @@ def collect_status(parts: StatusParts) -> Status:
         stores,
         conflicts,
         parts.memory.sessions,
+        [_proposal(one, parts.now) for one in parts.proposals],
         findings,
     )
 
@@ -156,6 +162,18 @@ def _pending(write: Any, now: float) -> dict[str, Any]:
         "reason": write.reason,
         "age_seconds": round(max(now - write.since, 0.0), 1),
     }
+
+
+def _proposal(proposal: Proposal, now: float) -> dict[str, Any]:
+    age = round(max(now - proposal.created_at, 0.0), 1)
+    return {"id": proposal.id, "summary": proposal.summary, "origin": proposal.origin, "age_seconds": age}
+
+
+def _proposal_findings(proposals: Sequence[Proposal], now: float) -> Iterator[Finding]:
+    if proposals:
+        since = timedelta(seconds=round(max(now - proposals[0].created_at, 0.0)))
+        wait = f"{counted(len(proposals), 'proposal waits', 'proposals wait')} for your word"
+        yield Finding("proposals", 0, f"{wait}, the oldest for {since}", "Look: gitmem proposals list")
 
 
 def _git_findings(git: Mapping[str, Any], lock: Path | None) -> Iterator[Finding]:

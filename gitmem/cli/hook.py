@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -15,6 +16,11 @@ from gitmem.cli.terminal import shown_on
 
 #: How a hook says no; any other exit code but 0 means that gitmem could not run, and lets the commit pass.
 _REFUSED: Final = 3
+#: What comes within so many seconds, the index is told at once, in the background and behind other work.
+_GATHER: Final = 0.5
+_NICE: Final = 10
+#: Stands in the private folder while they pass; the hooks of Git that come meanwhile have nothing to do.
+_TELLING: Final = "telling"
 #: Findings that are listed one by one; the rest is counted.
 _LISTED: Final = 20
 
@@ -57,12 +63,16 @@ def _tell_index(_: tuple[str, ...]) -> int:
     """Bring the search index up to date where no watcher does, and touch nothing else."""
     from gitmem.backends.dulwich_repository import open_repository
     from gitmem.config import parse_config
+    from gitmem.durable_file import remove_file
     from gitmem.home_parts import HomeParts
     from gitmem.indexer import Budget
     from gitmem.layout import CONFIG_FILE, find_layout
     from gitmem.watch_state import watch_facts
 
+    os.nice(_NICE)
     layout = find_layout(Path())
+    time.sleep(_GATHER)
+    remove_file(layout.derived / _TELLING)
     if not layout.index.is_dir() or watch_facts(layout, time.time()).get("running"):
         return 0
     config = parse_config((layout.root / CONFIG_FILE).read_bytes())

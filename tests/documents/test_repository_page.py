@@ -7,6 +7,7 @@ from pathlib import Path
 from fixtures import git, make_repo
 from gitmem.drivers import driver_settings
 from gitmem.home import AgentHome
+from gitmem.hook_files import CLIENT, SERVER
 from gitmem.init import SETTINGS
 from gitmem.templates import render_templates
 
@@ -41,4 +42,5 @@ def test_what_appears_in_a_repository_is_named(tmp_path: Path) -> None:
         if not path.startswith("gitmem/index/"):
             name = path.rsplit("/", 1)[-1]
             assert f"`{name}" in PAGE or f"/{name}" in PAGE, path
-    assert not list((repo / ".git" / "hooks").glob("*[!e]"))
+    assert {path.name for path in (repo / ".git" / "hooks").glob("*[!e]")} == set(CLIENT)
+    assert all(f"`{name}`" in PAGE for name in (*CLIENT, *SERVER))

@@ -291,10 +291,10 @@ class TestCare:
 
     def test_a_hint_does_not_spoil_the_rest(self, home: Path) -> None:
         """Something to know is no trouble."""
-        write_files(home, {".git/hooks/pre-commit": "#!/bin/sh\n"})
-        (home / ".git/hooks/pre-commit").chmod(0o755)
+        write_files(home, {".git/hooks/commit-msg": "#!/bin/sh\n"})
+        (home / ".git/hooks/commit-msg").chmod(0o755)
         said = gitmem("status", cwd=home).out
-        assert "! the agent's commits do not run these hooks: pre-commit\nOtherwise all is well.\n" in said
+        assert "! the agent's commits do not run these hooks: commit-msg\nOtherwise all is well.\n" in said
 
     def test_a_tracked_ledger_is_told(self, home: Path) -> None:
         """Somebody added it; gitmem keeps its hands off and says so."""

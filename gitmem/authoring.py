@@ -16,7 +16,7 @@ from gitmem.proposals import ProposedEdit
 from gitmem.protected_paths import MAY_EDIT, parse_paths, refuse_protected
 from gitmem.records import check_name, mint_id
 from gitmem.refs import parse_ref
-from gitmem.scanner import redact_secrets
+from gitmem.redaction import redact_secrets
 from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, format_message
 from gitmem.turn import Turn
 from gitmem.write_approval import Held, ProposedChange, WriteApproval, check_origin
@@ -161,7 +161,7 @@ class Authoring:
             return _held_reply(held, clean, source_ref, rules)
         own = by.open_turn.id if by.open_turn else mint_id("turn") if by.author == "agent" else None
         cause = by.turn if isinstance(by.turn, str) else own
-        with self._records.within(by.open_turn):
+        with self._records.within(by.open_turn, own):
             outcome = self._branch.write(
                 clean,
                 message=format_message(subject, [*_trailers(kind, cause, by), *_allowed(allowed)]),

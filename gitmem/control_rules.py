@@ -30,7 +30,7 @@ CONTROL_RULES: Final = (
                 unless=r"\bnow (?:an? |the )(?:\w+ ){0,2}(?:member|owner|maintainer|assignee|reviewer|approver|contributor|collaborator|participant|subscriber|point of contact|part)\b|\b(?:few|lot|bit|couple|minute|step|click|proud)\b",
             ),
             raw(
-                r"\b(?:from now on|from this (?:point|moment)(?: on| onwards?| forward)?|from here on(?: out)?|henceforth|going forward|starting now)[,:]? (?:on[,]? )?(?:you(?:'re| are| will be| shall be)(?: now)? (?:a |an |the |my |no longer |called |named |known as |not |dan\b|evil|root\b|free\b|unrestricted)|you (?:will |must |shall |only )*(?:act|behave|respond|speak|answer|roleplay|role-play|pose|play|take on|identify)\b|act as|pretend|roleplay|your (?:name|role|persona|identity))",
+                r"\b(?:from now on|from this (?:point|moment)(?: on| onwards?| forward)?|from here on(?: out)?|henceforth|going forward|starting now)[,:]? (?:on[,]? )?(?:you(?:'re| are| will be| shall be)(?: now)? (?:a |an |the |my |no longer |called |named |known as |not |[\w-]+, (?:a|an|the|who|and) |dan\b|evil|root\b|free\b|unrestricted)|you (?:will |must |shall |only )*(?:act|behave|respond|speak|answer|roleplay|role-play|pose|play|take on|identify)\b|act as|pretend|roleplay|your (?:name|role|persona|identity))",
                 "from now on | from this | from here on | henceforth | going forward | starting now",
                 unless=r"\bact as (?:reviewer|on-?call)",
             ),
@@ -264,7 +264,7 @@ CONTROL_RULES: Final = (
             words(
                 "heartbeats? | beacon | beacons | beaconing | check-?ins? | check in | checking in | phone home | call home | call back | ping back",
                 "to | with | at",
-                "c2 | c&c | command(?: server|[- ]and[- ]control) | https?:// | hxxps?:// | attackers?(?:'s)? | operators?(?:'s)? | remote (?:server|host|operator|controller) | control server | controllers? | handlers? | botmaster | the server | our server | home server | mothership | master | \\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3} | listener | headquarters",
+                "c2 | c&c | command(?: server|[- ]and[- ]control) | https? | hxxps? | attackers?(?:'s)? | operators?(?:'s)? | remote (?:server|host|operator|controller) | control server | controllers? | handlers? | botmaster | the server | our server | home server | mothership | master | \\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3} | listener | headquarters",
                 room=3,
                 unless=r"\b(?:kubernetes|k8s|health ?check|monitoring|uptime|load balancer|replica|raft|leader|cluster|celery|hospital|websocket|workers?|redis|consul|kafka|coordinator|prometheus|hotel|airline|flight|passenger)\b",
             ),
@@ -295,7 +295,7 @@ CONTROL_RULES: Final = (
             words(
                 "fetch | poll | retrieve | download | request | await | wait for | get",
                 "tasking | your (?:next |new )?(?:orders|tasking) | (?:further |new |next )?(?:orders|commands|instructions|tasks)",
-                "from (?:the |our |a |my )?(?:c2|command server|control server|remote (?:server|host|url)|controller|handler|operator server|attacker|https?://) | from \\d{1,3}\\.\\d{1,3}\\.\\d{1,3}",
+                "from (?:the |our |a |my )?(?:c2|command server|control server|remote (?:server|host|url)|controller|handler|operator server|attacker|https?) | from \\d{1,3}\\.\\d{1,3}\\.\\d{1,3}",
                 room=4,
             ),
             raw(

@@ -29,7 +29,7 @@ _COME_EARLIER: Final = (
     "above | before this | before now | that (?:came|come|were given|appear|precede) | you (?:were|have|had|got|received|"
     "follow|are following) | you've | given to you | given (?:earlier|before|previously|above)"
     " | so far | up to (?:now|this point|here) | until now | from (?:before|earlier|the system|your"
-    " (?:developers?|creators?|operators?)|the developers?) | previously | earlier | preceding | prior to this"
+    " (?:developers?|creators?|operators?)|the developers?) | previously | earlier | preceding | prior to this | (?:that )?your (?:developers?|creators?|makers?|operators?|company|vendor)"
 )
 _TOLD: Final = (
     "you (?:were|have been|had been|got) (?:previously |earlier |just )?(?:told|taught|given|instructed|asked|shown)"
@@ -82,7 +82,7 @@ INJECTION_RULES: Final = (
             ),
             words("start over | begin anew | start fresh", "new | these | following", _STRONG, room=6),
             raw(
-                r"\b(?:previous|prior|earlier|above|original|initial|your|system|existing) (?:\w+ ){0,3}"
+                r"\b(?:previous|prior|earlier|above|preceding|foregoing|former|original|initial|your|system|existing) (?:\w+ ){0,3}"
                 r"(?:instructions?|rules|directives|guidelines|prompts?|programming) (?:\w+ ){0,2}"
                 r"(?:(?:is|are|have been|has been|were) (?:now |hereby |all )?(?:void|null|obsolete|cancell?ed|revoked|superseded|"
                 r"overridden|suspended|lifted|rescinded|no longer (?:valid|in effect|in force|binding|relevant))|"
@@ -236,7 +236,7 @@ INJECTION_RULES: Final = (
                 room=5,
             ),
             raw(
-                r"你(?:不再|不必|无需|不用|不需要)(?:再)?(?:遵守|遵循|服从|受)[^。!?\n]{0,10}(?:规则|准则|规定|指令|政策|限制|约束|指南)",
+                r"你(?:不再|不必|无需|不用|不需要)(?:再|需要|必)?(?:遵守|遵循|服从|受)[^。!?\n]{0,10}(?:规则|准则|规定|指令|政策|限制|约束|指南)",
                 "遵守 | 遵循 | 服从 | 受",
             ),
         ),
@@ -404,7 +404,7 @@ INJECTION_RULES: Final = (
             words(
                 "the user | the human | the operator | your user | your operator",
                 "must not | must never | mustn't | should not | should never | shouldn't | cannot | can't | need not | doesn't need to | does not need to | is not to | may not | will never",
-                "know | find out | learn | notice | discover | suspect | see this | see these | see it | be told | be informed | be aware | realize | realise",
+                "know(?= about| that| this| what| it| of| anything|\\s*[.,;:!]|\\s*$) | find out | learn | notice | discover | suspect | see this | see these | see it | be told | be informed | be aware | realize | realise",
                 room=3,
             ),
             raw(

@@ -13,6 +13,7 @@ from gitmem.json_view import JsonView
 from gitmem.layout import Layout
 from gitmem.protected_paths import MAY_EDIT, PROTECTED, parse_paths
 from gitmem.repository import Repository
+from gitmem.scanner import ALLOW_SETTING, parse_allowed
 from gitmem.write_approval import WRITE_APPROVAL, is_true
 
 _MACHINE: Final = "git config, this machine only"
@@ -67,10 +68,15 @@ def _paths(key: str, value: str) -> str:
     return " ".join(sorted(parse_paths(value)))
 
 
+def _allowed(key: str, value: str) -> str:  # noqa: ARG001
+    return ", ".join(sorted(parse_allowed(value)))
+
+
 _KNOWN: Final = (
     _Known(_BRANCH, None, _branch),
     _Known("gitmem.sign", "false", _switch),
     _Known("gitmem.allowOtherOwner", "false", _switch),
+    _Known(ALLOW_SETTING, None, _allowed),
     _Known(WRITE_APPROVAL, "false", _approval),
     _Known(MAY_EDIT, None, _paths),
 )

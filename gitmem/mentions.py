@@ -13,7 +13,7 @@ _DESCRIBES: Final = (
     r"\b(?:attacks?|attackers?|injections?|phrases?|wordings?|such as|e\.g\.|examples?|for instance|payloads?|jailbreaks?|malicious|detect(?:s|ed|ion|or)?|"
     r"blocks?|blocked|refus(?:es?|ed)|reject(?:s|ed)?|flag(?:s|ged)?|catch(?:es)?|caught|scanner|filter(?:s|ed)?|patterns?|test cases?|attempts?|tried|untrusted|suspicious|known as|so-called|owasp|red[- ]team\w*|strings? like|texts? like|"
     r"regex(?:es)?|phishing|hidden text|poison(?:ed|ing)|trips?|matches|classif\w+|guidance|exploits?|titled|heading|slide)\b"
-    r"|攻击|注入|例如|比如|示例|样例|短语|检测|拦截|扫描|恶意|之类|所谓|防御|识别|测试用例|越狱|诸如|字样|语句|规则会|过滤|标记|典型|话术|钓鱼|演示"
+    r"|攻击|注入|例如|例子|手册|比如|示例|样例|短语|检测|拦截|扫描|恶意|之类|所谓|防御|识别|测试用例|越狱|诸如|字样|语句|规则会|过滤|标记|典型|话术|钓鱼|演示"
 )
 #: Words of somebody who wants the quoted to be done.
 _DEMANDS: Final = (

@@ -1,8 +1,7 @@
 """How a threat rule says what it looks for: key words in order with bounded room between them.
 
-Every shape is read in linear time. Between two key words the first one does not stand again, so that no stretch
-of a text is gone through twice for one shape; and what was found for one part is not looked for again when a later
-part is missing.
+Every shape is read in linear time: room is bounded, the first key word does not stand again before the second, and
+what was found for one part is not looked for again when a later part is missing.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, repeat
 from operator import add
 from typing import Final, Literal
 
@@ -91,8 +91,12 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
         is_turned: whether "never …" before it makes it harmless.
     """
     head = _head(parts[0])
-    step = rf"(?:{_BETWEEN}(?!{_choice(parts[0])}{_END}){_WORD}){{0,{room}}}?{_BETWEEN}"
-    rest = [f"{step}{_choice(part)}{_END}" for part in parts[1:]]
+    first = rf"(?:{_BETWEEN}(?!{_choice(parts[0])}{_END}){_WORD}){{0,{room}}}?{_BETWEEN}"
+    later = rf"(?:{_BETWEEN}{_WORD}){{0,{room}}}?{_BETWEEN}"
+    rest = [
+        f"{step}{_choice(part)}{_END}"
+        for step, part in zip(chain([first], repeat(later)), parts[1:], strict=False)
+    ]
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
     stems = [frozenset(sign[:_STEM] for sign in group) for group in groups if all(map(_is_stem, group))]
     return Shape(head + _END + _in_order(rest), tuple(sorted(stems, key=len)), (), False, unless, is_turned)
@@ -101,9 +105,10 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
 def characters(*parts: str, room: int = 10, unless: str | None = None) -> Shape:
     """Return the shape of Chinese key words in order; `room` counts characters."""
     head = _choice(parts[0])
-    step = rf"(?:(?!{head})[^。!?]){{0,{room}}}?"
+    first = rf"(?:(?!{head})[^。!?]){{0,{room}}}?"
+    steps = chain([first], repeat(rf"[^。!?]{{0,{room}}}?"))
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
-    pattern = head + _in_order(step + _choice(part) for part in parts[1:])
+    pattern = head + _in_order(step + _choice(part) for step, part in zip(steps, parts[1:], strict=False))
     return Shape(pattern, _pairs(groups), (), True, unless, True)
 
 

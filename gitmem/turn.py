@@ -22,7 +22,7 @@ from gitmem.records import (
     parse_event,
     record_ref,
 )
-from gitmem.scanner import redact_secrets, redact_values
+from gitmem.redaction import redact_secrets, redact_values
 from gitmem.spool import End, Spool, SpooledTurn, SpoolFile, read_turn
 from gitmem.times import format_time
 from gitmem.turn_line import TurnLine

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from gitmem.errors import GitmemError, InvalidRecord
 from gitmem.records import Event, check_name, derive_id, json_type, parse_event
-from gitmem.scanner import redact_values
+from gitmem.redaction import redact_values
 from gitmem.turn import TurnRecorder, refuse_secret_names
 from gitmem.turn_line import BATCH
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.scanner import RULES, redact_secrets, redact_values
+from gitmem.redaction import redact_secrets, redact_values
+from gitmem.secret_rules import RULES
 
 #: Put together at run time, so that scanners of this repository take none of them for real.
 ALNUM = (string.ascii_letters + string.digits) * 4

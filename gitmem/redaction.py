@@ -1,0 +1,85 @@
+"""Finds secrets in text before it is stored, and replaces them; one table of rules, the same for every door."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gitmem.findings import Finding
+from gitmem.secret_rules import LONG, RULES, SecretRule
+from gitmem.text_folding import INVISIBLE, without_invisible
+
+_SHORT_RULES: Final = tuple(rule for rule in RULES if not rule.is_long)
+_REASON: Final = "It holds a secret, which would travel with every clone."
+
+
+def find_secrets(text: str) -> tuple[Finding, ...]:
+    """Return where secrets stand in a text, also those that invisible characters split."""
+    plain, places = (text, None) if _is_plain(text) else without_invisible(text)
+    return tuple(
+        _finding(rule, match, places) for rule in _candidates(plain) for match in rule.matches(plain)
+    )
+
+
+def redact_secrets(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return `text` with each secret as `[redacted: <rule>]`, and the names of the rules that hit.
+
+    Where invisible characters split a secret, the text comes back without any.
+    """
+    cleaned, hits = _redacted(text)
+    if not _is_plain(text):
+        bare, bare_hits = _redacted(without_invisible(text)[0])
+        if len(bare_hits) > len(hits):
+            return bare, bare_hits
+    return cleaned, hits
+
+
+def redact_values(value: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return JSON data with the secrets of all texts and names in it replaced, and the rules that hit."""
+    hits: list[str] = []
+
+    def walk(item: Any) -> Any:
+        if isinstance(item, str):
+            cleaned, found = redact_secrets(item)
+            hits.extend(found)
+            return cleaned
+        if isinstance(item, Mapping):
+            return {walk(key): walk(part) for key, part in item.items()}
+        if isinstance(item, list):
+            return [walk(part) for part in item]
+        return item
+
+    return walk(value), tuple(hits)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() or INVISIBLE.search(text) is None
+
+
+def _candidates(text: str) -> Iterator[SecretRule]:
+    lower = text.lower()
+    for rule in RULES if max(map(len, text.split()), default=0) >= LONG else _SHORT_RULES:
+        where = lower if rule.is_folded else text
+        for sign in rule.signs:
+            if sign in where:
+                yield rule
+                break
+
+
+def _redacted(text: str) -> tuple[str, tuple[str, ...]]:
+    hits: list[str] = []
+    for rule in _candidates(text):
+        spans = [match.span(rule.group) for match in rule.matches(text)]
+        label = f"[redacted: {rule.name}]"
+        for start, end in reversed(spans):
+            text = text[:start] + label + text[end:]
+        hits += [rule.name] * len(spans)
+    return text, tuple(hits)
+
+
+def _finding(rule: SecretRule, match: re.Match[str], places: list[int] | None) -> Finding:
+    start, end = match.span(rule.group)
+    if places is not None:
+        start, end = places[start], places[end - 1] + 1
+    return Finding(rule.name, "all", _REASON, start, end)

@@ -35,19 +35,28 @@ class MemoryRecords:
         self._ledger = ledger
         self._home_id = home_id
         self._open: dict[str, Turn] = {}
+        self._minted: set[str] = set()
         self._told: set[str] = set()
 
     @contextmanager
-    def within(self, turn: Turn | None) -> Iterator[None]:
-        """Record what is written meanwhile in `turn`, if one is given."""
-        if turn is None:
-            yield
-            return
-        self._open[turn.id] = turn
+    def within(self, turn: Turn | None, minted: str | None = None) -> Iterator[None]:
+        """Record what is written meanwhile in `turn`, if one is given.
+
+        Args:
+            turn: an open turn.
+            minted: the id of a turn for this write alone that nobody can know yet, so nobody looks for it.
+        """
+        if turn is not None:
+            self._open[turn.id] = turn
+        elif minted is not None:
+            self._minted.add(minted)
         try:
             yield
         finally:
-            del self._open[turn.id]
+            if turn is not None:
+                del self._open[turn.id]
+            elif minted is not None:
+                self._minted.discard(minted)
 
     def record(self, write: PendingWrite) -> None:
         """Make the record of a write durable in the spool, unless it is there or in the ledger already.
@@ -63,16 +72,20 @@ class MemoryRecords:
         if turn is not None:
             turn.tell(event)
             turn.flush()
+        elif write.turn in self._minted:
+            self._minted.remove(write.turn)  # should it fail half way, the next try has to look
+            self._record_alone(event, write.turn)
         else:
             # A killed process may have told it already, in a turn that nobody ended.
             self._recorder.spool.close_dead(self._recorder.now())
             if not self._is_known(event.id):
-                self._record_alone(event, write)
+                # Where the turn it belonged to is gone or held, under another id.
+                taken = self._is_taken(write.turn)
+                self._record_alone(event, derive_id("turn", event.id) if taken else write.turn)
         self._told.add(event.id)
 
-    def _record_alone(self, event: Event, write: PendingWrite) -> None:
-        """Record in a turn of its own; where the turn it belonged to is gone or held, under another id."""
-        turn_id = derive_id("turn", event.id) if self._is_taken(write.turn) else write.turn
+    def _record_alone(self, event: Event, turn_id: str | None) -> None:
+        """Record in a turn of its own."""
         turn = self._recorder.open(session=event.session, turn_id=turn_id)
         turn.tell(event)
         turn.spool_only()

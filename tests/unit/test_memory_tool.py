@@ -14,6 +14,7 @@ from fixtures import write_files
 from gitmem import AgentHome
 from gitmem.entries import entry_id
 from gitmem.errors import UsageError
+from gitmem.file_lock import file_lock
 from gitmem.memory_reply import MemoryReply
 
 PATH = "memory/MEMORY.md"
@@ -479,3 +480,56 @@ class TestEntryList:
         assert [entry.source_ref for entry in entries] == [f"entry:{entry_id('2')}"]
         with pytest.raises(UsageError):
             home.entries("soul")
+
+
+class TestApproval:
+    """A person who is asked holds nobody up, and what is made is what was approved."""
+
+    @pytest.fixture
+    def asking(self, home: AgentHome) -> Iterator[AgentHome]:
+        """A home with an entry in which an agent's changes need a word of the operator."""
+        home.memory("add", content="one")
+        with (home.layout.git_dir / "config").open("a") as config:
+            config.write("[gitmem]\n\twriteApproval = true\n")
+        with AgentHome.open(home.layout.root) as asking:
+            yield asking
+
+    def test_the_home_is_free_while_a_person_thinks(self, asking: AgentHome) -> None:
+        """Other processes write meanwhile."""
+
+        def approve(change: object) -> str:
+            with file_lock(asking.layout.home_lock, wait=0.0):
+                return "once"
+
+        asking._parts.approval.approve = approve
+        assert asking.memory("add", content="two").committed
+
+    def test_another_change_is_asked_for_again(self, asking: AgentHome) -> None:
+        """Somebody edits the entry while its replacement is approved: that was not what was approved."""
+        asked = []
+
+        def approve(change: Any) -> str:
+            asked.append([(edit.before, edit.after) for edit in change.edits])
+            if len(asked) == 1:
+                lay(asking, "one and a half\n")
+            return "once"
+
+        asking._parts.approval.approve = approve
+        reply = asking.memory("replace", content="two", old_text="one")
+        assert asked == [[("one", "two")], [("one and a half", "two")]]
+        assert (reply.replaced_entry, asking.entries("memory").texts) == ("one and a half", ["two"])
+
+    def test_nothing_that_needs_no_change_is_asked_for(self, asking: AgentHome) -> None:
+        """A duplicate, a refusal and an operator's own change are nobody's decision."""
+        asking._parts.approval.approve = lambda change: pytest.fail(f"asked for {change}")
+        assert asking.memory("add", content="one").unchanged
+        assert not asking.memory("remove", old_text="absent").success
+        assert not asking.memory("add", content=KEY).success
+        assert asking.memory("add", content="two", by="operator").committed
+
+    def test_without_a_person_it_is_staged(self, asking: AgentHome) -> None:
+        """The reply says so, and has no commit."""
+        reply = asking.memory("add", content="two")
+        assert (reply.success, reply.staged) == (True, True)
+        assert "committed" not in reply.to_json()
+        assert asking.entries("memory").texts == ["one"]

@@ -314,7 +314,7 @@ CONTROL_RULES: Final = (
         "Connect to the network printer on floor two.",
         (
             raw(
-                r"(?<!cannot )(?<!can't )(?<!unable to )(?<!could not )(?<!couldn't )(?<!failed to )(?<!fails to )(?<!able to )(?<!not )(?<!to )(?<![a-z0-9])connect (?:yourself )?to the network(?: now| immediately| at once)?(?:\s*(?:[.!,;\n]|$)|\s*,? and (?:then )?(?:\w+ ){0,2}(?:await|wait|receive|report|register|fetch|obey|pull|listen|accept|join|follow))",
+                r"(?<!cannot )(?<!can't )(?<!unable to )(?<!could not )(?<!couldn't )(?<!failed to )(?<!fails to )(?<!able to )(?<!not )(?<!to )(?<![a-z0-9])connect (?:yourself )?to the network(?: now| immediately| at once| first)?(?:\s*(?:[.!;\n]|$)|\s*,? and (?:then )?(?:\w+ ){0,2}(?:await|wait|receive|report|register|fetch|obey|pull|listen|accept|join|follow))",
                 "connect",
                 "to the network",
             ),
@@ -428,7 +428,7 @@ CONTROL_RULES: Final = (
             raw(
                 r"(?<![a-z0-9])(?:sliver|havoc|mythic)(?: \w+){0,2} (?:c2|implants?|beacons?|payloads?|framework|listeners?|teamserver|team server|demons?|stagers?|callbacks?|c2 server)(?![a-z0-9])"
                 r"|(?<![a-z0-9])(?:c2|implants?|beacons?|payloads?|listeners?|teamserver|stagers?)(?: \w+){0,4} (?:sliver|havoc|mythic)(?![a-z0-9])"
-                r"|(?<![a-z0-9])(?:deploy|install|launch|run|start|set up|load) (?:the |a )?(?:sliver|havoc|mythic)(?= (?:on|to|against|agent|server|client)\b|\s*[.!]|$)",
+                r"|(?<![a-z0-9])(?:deploy|install|launch|run|start|set up|load) (?:the |a )?(?:sliver|havoc|mythic)(?= (?:on|to|against|agent|server|client|now|at|in|and)\b|\s*[.!]|$)",
                 "sliver | havoc | mythic",
                 unless=_ABOUT,
             ),
@@ -442,7 +442,7 @@ CONTROL_RULES: Final = (
         "The EC2 server runs in Frankfurt.",
         (
             raw(
-                r"(?<![a-z0-9-])c2[ -](?:servers?|channels?|infrastructure|beacons?|node|panel|host|endpoint|callback|domain)(?![a-z0-9])",
+                r"(?<![a-z0-9-])c2(?: |-)(?:servers?|channels?|infrastructure|beacons?|node|panel|host|endpoint|callback|domain)(?![a-z0-9])",
                 "c2",
                 unless=_ABOUT + r"|\b(?:certificate|cefr|german|english|level|room|building)\b",
             ),
@@ -457,7 +457,7 @@ CONTROL_RULES: Final = (
         "The army's command and control centre moved.",
         (
             raw(
-                r"(?<![a-z0-9])command[- ](?:and|&)[- ]control(?![a-z0-9])|(?<![a-z0-9])c&c server(?![a-z0-9])",
+                r"(?<![a-z0-9])command(?: |-)(?:and|&)(?: |-)control(?![a-z0-9])|(?<![a-z0-9])c&c server(?![a-z0-9])",
                 "command | c&c",
                 unless=_ABOUT
                 + r"|\b(?:military|army|naval|navy|nato|air force|cent(?:re|er)|econom(?:y|ies|ic)|regulat\w+|fire|emergency|incident|management style|governance|leadership|wwii|war|drone|museum|hospital|policy instruments?)\b",

@@ -44,6 +44,7 @@ _TOOLS: Final = r"\b(?:eslint|linter?|pylint|ruff|prettier|compiler|webpack|dock
 #: A variable of a shell whose name ends as the names of secrets do.
 _SECRET_VARIABLE: Final = (
     r"(?:\$(?:env:|\{)?\w{0,60}?(?:key|token|secret|password|passwd|credentials?|api)s?(?![a-z0-9_])"
+    r"|\$\{?\w{0,60}?(?:token|secret|password|credential)s?_\w"
     r"|%\w{0,60}?(?:key|token|secret|password)%"
     r"|(?:\$\(|`)\s*(?:cat\s[^)`\n]{0,80}?(?:\.env|\.ssh|id_rsa|credentials|/etc/|\.netrc)|printenv|env(?![a-z0-9])))"
 )
@@ -134,6 +135,12 @@ INJECTION_RULES: Final = (
                 r".{0,6}(?:作废|失效|无效|不再有效|不再适用|取消|已被(?:取代|替换|覆盖|撤销)|都不算|不算数|不用遵守)",
                 "指令 | 指示 | 规则 | 提示词 | 设定 | 准则 | 限制",
                 "作废 | 失效 | 无效 | 不再 | 取消 | 已被 | 不算 | 不用",
+            ),
+            raw(
+                r"(?:把|将|对)你?的?[^。!?\n]{0,6}?(?:之前|以前|先前|此前|以上|上述|上面|前面|原有|原来|系统)[^。!?\n]{0,6}?(?:指令|指示|规则|提示词|设定|准则|要求|限制)"
+                r"[^。!?\n]{0,6}?(?:忘掉|忘记|忘了|忽略|无视|抛弃|丢掉|作废|清空|删掉|抛到|抛开|置之不理|不理|丢开|扔掉)",
+                "指令 | 指示 | 规则 | 提示词 | 设定 | 准则 | 要求 | 限制",
+                "忘掉 | 忘记 | 忘了 | 忽略 | 无视 | 抛弃 | 丢掉 | 作废 | 清空 | 删掉 | 抛到 | 抛开 | 置之 | 不理 | 丢开 | 扔掉",
             ),
             characters(
                 "忽略 | 无视",
@@ -309,12 +316,12 @@ INJECTION_RULES: Final = (
                 "ignore | override | disregard | forget | bypass",
             ),
             raw(
-                rf"{_COMMENT}(?:(?:system|secret|hidden)(?![a-z])\s*(?:instructions?|prompts?|messages?|commands?|override|note|directive|task|:)|secretly|silently|exfiltrate)",
+                rf"{_COMMENT}(?:(?:system|secret|hidden)(?![a-z])\s*(?:instructions?|prompts?|messages?|commands?|orders?|override|note|directive|task|:)|secretly|silently|exfiltrate)",
                 "<!--",
                 "system | secret | hidden | silently | exfiltrate",
             ),
             raw(
-                rf"{_COMMENT}(?:system|secret|hidden|override|ai|assistant|llm|agents?|model)(?![a-z])(?>(?:(?!<!--)[^>]){{0,512}}?(?<![a-z])(?:instructions?|ignore|disregard|reveal|exfiltrate|you (?:must|are|should|will)|must|do not tell|tell the|send|run|execute|obey|comply|override|delete)(?![a-z]))",
+                rf"{_COMMENT}(?:system|secret|hidden|override|ai|assistant|llm|agents?|model)(?![a-z])(?>(?:(?!<!--)[^>]){{0,512}}?(?<![a-z])(?:instructions?|ignore|disregard|reveal|exfiltrate|you (?:must|are|should|will)|must|do not tell|tell the|send|run|execute|obey|comply|override|delete|(?:the|for) (?:ai|agents?|assistants?|models?|owner|operator|bots?)|all (?:ai|agents|assistants))(?![a-z]))",
                 "<!--",
                 "system | secret | hidden | override | ai | assistant | llm | agent | model",
             ),
@@ -355,7 +362,7 @@ INJECTION_RULES: Final = (
                 room=8,
             ),
             raw(
-                r"\btranslate\b[^.!?\n]{1,200}\binto\b[^.!?\n]{1,200}\band (?:then )?(?:execute|run|eval)\s*(?:[.!?\n]|$)",
+                r"\btranslate\b(?>(?:(?!translate)[^.!?]){1,200}?\binto\b)[^.!?]{1,100}?\band (?:then )?(?:execute|run|eval)\s*(?:[.!?]|$)",
                 "translate",
                 "execute | run | eval",
             ),

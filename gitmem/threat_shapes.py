@@ -22,6 +22,8 @@ _WORD: Final = r"[^\W_]++"
 _END: Final = r"(?![a-z0-9])"
 _LITERAL: Final = re.compile(r"[a-z0-9'\u4e00-\u9fff<$/~.: -]+")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
+#: What a pattern is made of, as far as spaces in it matter.
+_PIECES: Final = re.compile(r"\\.|\(\?<[=!]|[\s\S]")
 _PLAIN_WORD: Final = re.compile("[a-z0-9]+")
 #: Words before a key word that turn it round: to say "never do it" is not to say "do it".
 _FORBIDDING: Final = (
@@ -134,7 +136,8 @@ def near(
     """
     words_of_head = head.split(" | ")
     step = rf"(?:(?!{_choice(head)}{_END})[^{stop}]){{0,{room}}}?"
-    pattern = _head(head, "-") + _END + _in_order(step + part for part in parts)
+    rest = _in_order(step + part for part in map(_loose, parts))
+    pattern = _head(head, "-") + _END + r"(?:[^\S\n]*+\n\s*+)?" + rest
     stems: tuple[frozenset[str], ...] = ()
     if all(_is_stem(_sign(word)) for word in words_of_head):
         stems = (frozenset(_sign(word)[:_STEM] for word in words_of_head),)
@@ -143,6 +146,7 @@ def near(
 
 def raw(pattern: str, *signs: str, unless: str | None = None, is_turned: bool = False) -> Shape:
     """Return a shape of a pattern as it stands; each of `signs` is a group with ` | ` between its members."""
+    pattern = _loose(pattern)
     groups = [sign.split(" | ") for sign in signs]
     if _HAN.search(pattern):
         return Shape(pattern, _pairs(groups), (), True, unless, is_turned)
@@ -194,7 +198,21 @@ def _choice(part: str) -> str:
 
 
 def _groups(signs: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(sorted((tuple(sign.split(" | ")) for sign in signs), key=len))
+    groups = ((max(one.split(), key=len) for one in sign.split(" | ")) for sign in signs)
+    return tuple(sorted(map(tuple, groups), key=len))
+
+
+def _loose(pattern: str) -> str:
+    """Let any white space stand where a pattern has a space, also inside its sets and lookbehinds."""
+    parts = []
+    closing = ""
+    for piece in _PIECES.findall(pattern):
+        if not closing and (piece == "[" or piece.startswith("(?<")):
+            closing = "]" if piece == "[" else ")"
+        elif piece == closing:
+            closing = ""
+        parts.append(piece if piece != " " else (r"\s" if closing else r"\s+"))
+    return "".join(parts)
 
 
 def _pairs(groups: Iterable[Iterable[str]]) -> tuple[frozenset[str], ...]:

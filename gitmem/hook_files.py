@@ -359,6 +359,12 @@ def _holds(path: Path, content: bytes) -> bool:
         return False
 
 
+def _is_same(one: Path, other: Path) -> bool:
+    if any(path.is_symlink() or not path.is_file() for path in (one, other)):
+        return False
+    return one.read_bytes() == other.read_bytes() and one.stat().st_mode == other.stat().st_mode
+
+
 def _make_room(path: Path) -> str | None:
     """Move a hook that is not gitmem's beside itself; return why not, if it stays."""
     if not os.path.lexists(path) or _is_ours(path):
@@ -381,6 +387,9 @@ def _take_out(path: Path) -> tuple[bool, str | None]:
             was_there = True
     kept = _kept(path)
     if not os.path.lexists(kept):
+        return was_there, None
+    if _is_same(path, kept):  # a manager of hooks wrote its own again
+        kept.unlink()
         return was_there, None
     if os.path.lexists(path):
         return was_there, f"{kept.name} was left: another hook has taken its name meanwhile"

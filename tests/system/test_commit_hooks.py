@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from system.command_line import gitmem_process
 
 from fixtures import commit_all, git, head, run_git, write_files
 from gitmem.home import AgentHome
@@ -311,10 +312,18 @@ def test_a_pending_write_is_left_to_gitmem(home: Path) -> None:
     """Nothing commits behind the operator's back while their own command, perhaps in a script, goes on."""
     git("checkout", "-q", "--detach", cwd=home)
     with AgentHome.open(home) as opened:
-        opened.catch_up()
         assert opened.note_add("b.md", content="B", by="agent").committed is None
-    git("checkout", "-q", "main", cwd=home)
-    before = head(home)
-    time.sleep(1.0)
-    assert head(home) == before
+        opened.catch_up()
     act(home, "uninstall")
+    git("checkout", "-q", "main", cwd=home)
+    write_files(home, {"notes/a.md": "edited\n"})
+    before = head(home)
+    assert gitmem_process("hook", "post-checkout", cwd=home).code == 0
+    assert head(home) == before
+    assert list((home / ".git/gitmem/main/pending").glob("*"))
+
+
+def test_a_hook_that_this_gitmem_does_not_know_does_nothing(home: Path) -> None:
+    """A hook of a later gitmem is no error, and none of them is among the commands for people."""
+    assert gitmem_process("hook", "post-applypatch", "x", cwd=home).code == 0
+    assert " hook " not in gitmem_process("--help").out

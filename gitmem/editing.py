@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gitmem.branch_merge import PathMerge, merge_path
-from gitmem.commit_found import NOTHING, REFUSED, commit_found, parse_after
+from gitmem.commit_found import NOTHING, REFUSED, CommitReply, commit_found, parse_after
 from gitmem.config import HomeConfig
 from gitmem.content_checks import CheckFinding, check_file
 from gitmem.curated import PROSE, STORES
@@ -214,18 +214,26 @@ class Editing:
             file.place()
             file.settle()
 
+    def _commit_paths(self, paths: Sequence[str]) -> CommitReply:
+        for number in range(1, _TRIES + 1):
+            try:
+                return commit_found(
+                    self._branch,
+                    self._layout,
+                    paths,
+                    config=self._config,
+                    allowed=self._allowed(),
+                    verify=False,
+                )
+            except HeadMoved:  # somebody wrote behind it, and has committed this edit as they found it
+                if number == _TRIES:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
     def _commit(
         self, target: EditTarget, merge: PathMerge, *, merged: bool, findings: Sequence[Mapping[str, Any]]
     ) -> EditReply:
-        paths = [target.path, *merge.copies]
-        done = commit_found(
-            self._branch,
-            self._layout,
-            paths,
-            config=self._config,
-            allowed=self._allowed(),
-            verify=False,
-        )
+        done = self._commit_paths([target.path, *merge.copies])
         reason = next((one["reason"] for one in done.skipped if one["path"] == target.path), done.reason)
         commit = done.committed if reason is None else None
         if reason == NOTHING:  # whoever wrote meanwhile has committed it as they found it

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gitmem.control_signs import show_controls
 from gitmem.errors import LedgerCorrupt
+from gitmem.judgement_rules import JUDGEMENT
 from gitmem.ledger_format import BadLine, Line, decode, split_segment
 from gitmem.long_text import FIELD, needs_blob
 from gitmem.records import LIFECYCLE_KINDS, Record
@@ -120,11 +121,20 @@ def _file(record: Record) -> str:
 
 def _memory(record: Record) -> str:
     body = record.body
+    if body.get("target") == JUDGEMENT:
+        return _judgement(body)
     files = body.get("files")
     named = [file.get("path") for file in files if isinstance(file, dict)] if isinstance(files, list) else []
     where = f" in {', '.join(map(_value, named))}" if named else ""
     reason = f", because {_value(body['reason'])}" if body.get("reason") else ""
     return f"memory: {_value(body.get('action'))} {_value(body.get('target'))}{where}{reason}"
+
+
+def _judgement(body: _Body) -> str:
+    what = _value(body.get("ref")) or f"what {_value(body.get('proposal'))} had proposed"
+    reason = f", because {_value(body['reason'])}" if body.get("reason") else ""
+    instead = f"\ninstead: {_value(body['with'])}" if body.get("with") else ""
+    return f"the {_value(body.get('by'))} judged: {_value(body.get('action'))} {what}{reason}{instead}"
 
 
 def _turn(record: Record) -> str:
@@ -156,7 +166,7 @@ _SENTENCES: Final = {
     "decision": _row("text because", _decision),
     "session": _row("event title", _session),
     "file": _row("path", _file),
-    "memory": _row("action target reason files", _memory),
+    "memory": _row("action target reason files by ref with digests", _memory),
     "turn": _row("turn_index end", _turn),
 }
 _SNAPSHOT: Final = _row("task_id wait_id work_item_id status action", _snapshot)

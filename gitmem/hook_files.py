@@ -232,9 +232,10 @@ class HookFiles:
 
     def _before(self) -> Iterator[tuple[str, bytes]]:
         """Yield name and content of each hook in gitmem's folder; it must miss none that the other has."""
-        configured = self._remembered().get("hooks_path") or ""
-        other = os.path.expanduser(configured)  # noqa: PTH111 - relative ones stay so: each work tree has its own
+        configured = self._remembered().get("hooks_path")
         there = configured_folder(self._layout, configured)
+        # A relative one stays so: each work tree has its own.
+        other = str(Path(configured).expanduser()) if configured else str(there)
         present = [name for name in _PRESENT if name not in self._names and _is_run(there / name)]
         for name in (*self._names, *_LATER, *present):
             script = name if name in self._names else _RELAY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -282,6 +283,24 @@ def test_a_hook_manager_that_sets_the_path_later_is_noticed(home: Path) -> None:
     act(home, "uninstall")
     assert git("config", "core.hooksPath", cwd=home) == ".husky/_"
     assert {path.suffix for path in (home / ".git" / "hooks").iterdir()} == {".sample"}
+
+
+def test_a_folder_of_hooks_that_is_a_link(home: Path) -> None:
+    """Some link `.git/hooks` to a tracked folder: nothing is written through the link."""
+    write_hook(home / "tools" / "pre-commit", "#!/bin/sh\necho linked >&2\n")
+    commit_all(home, "tools")
+    shutil.rmtree(home / ".git" / "hooks")
+    (home / ".git" / "hooks").symlink_to("../tools")
+    before = picture(home / ".git")
+    act(home, "install")
+    assert git("status", "--porcelain", cwd=home) == ""
+    assert states(home) == {"installed"}
+    assert refuses(home)
+    assert run_git("commit", "-q", "--allow-empty", "-m", "x", cwd=home).stderr == b"linked\n"
+    git("reset", "-q", "--soft", "HEAD~1", cwd=home)
+    act(home, "uninstall")
+    after = picture(home / ".git")
+    assert all(after.get(name) == before.get(name) for name in ("config", "hooks", "gitmem/hooks.json"))
 
 
 def test_linked_work_trees_share_the_hooks(home: Path, tmp_path: Path) -> None:

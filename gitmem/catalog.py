@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gitmem.authored_text import one_line, shorten
@@ -26,7 +27,12 @@ def path_order(path: str) -> tuple[int, bytes]:
 
 
 def render_catalog(
-    notes: Sequence[Note], *, limit: int = MAX_NOTES, max_chars: int = MAX_CHARS, total: int | None = None
+    notes: Sequence[Note],
+    *,
+    limit: int = MAX_NOTES,
+    max_chars: int = MAX_CHARS,
+    total: int | None = None,
+    retracted: Container[str] = (),
 ) -> str:
     """Return the catalog of notes, empty without any.
 
@@ -36,10 +42,15 @@ def render_catalog(
         max_chars: of the whole text, in code points. Entries are whole: one that does not fit is left out,
             later ones that fit are not.
         total: how many notes there are, where the caller read only the first ones.
+        retracted: refs of notes that come last, marked.
     """
     count = len(notes) if total is None else max(total, len(notes))
-    first = sorted(notes, key=lambda note: path_order(note.path))[: max(limit, 0)]
-    entries = [_entry(note) for note in first]
+    listed = (
+        replace(note, title=f"(retracted) {note.title}") if note.source_ref in retracted else note
+        for note in notes
+    )
+    first = sorted(listed, key=lambda note: (note.source_ref in retracted, path_order(note.path)))
+    entries = [_entry(note) for note in first[: max(limit, 0)]]
     whole = _HEADER + "".join(entries)
     if count == len(entries):
         if not entries:

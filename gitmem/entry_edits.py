@@ -21,6 +21,8 @@ from gitmem.tree_files import Skipped
 
 #: Seconds to wait for whoever holds the home's lock.
 _HOME_WAIT: Final = 10.0
+#: How often edits are tried on a file that an editor changes at the same time.
+_TRIES: Final = 5
 
 
 class EntryEdits:
@@ -45,20 +47,15 @@ class EntryEdits:
         self._config = config
         self._allowed = allowed
 
-    def find(self, wanted: str) -> tuple[str, Entry] | None:
-        """Return the target and the entry with an id, None if no store holds it.
+    def find(self, wanted: str) -> list[tuple[str, Entry]]:
+        """Return target and entry of each store that holds the entry with an id.
 
         Raises:
             ProtectedPath: a store cannot be read, so that it may be in it.
         """
-        for target in STORES:
-            entries = self._read(target)
-            found = (
-                next((entry for entry in entries.entries if entry.id == wanted), None) if entries else None
-            )
-            if found is not None:
-                return target, found
-        return None
+        stores = [(target, self._read(target)) for target in STORES]
+        entries = [(target, entry) for target, store in stores if store for entry in store.entries]
+        return [(target, entry) for target, entry in entries if entry.id == wanted]
 
     def check(self, wanted: str, replaced_by: str | None) -> None:
         """Refuse what could not be made: an entry that is to become a text.
@@ -67,9 +64,7 @@ class EntryEdits:
             RefusedError: the store would be too full, or the scanner found something.
             UsageError: there is nothing in the text.
         """
-        found = self.find(wanted)
-        if found is not None:
-            target, entry = found
+        for target, entry in self.find(wanted):
             store = self._read(target)
             edit = ProposedEdit("replace", entry.text, replaced_by)
             self._change(target, store, edit_entries(store.entries if store else (), [edit]))
@@ -97,29 +92,38 @@ class EntryEdits:
         """
         check_cause(by)
         with file_lock(self._layout.home_lock, wait=_HOME_WAIT):
-            store = self._read(target)
-            before = store.entries if store else ()
-            after = edit_entries(before, edits)
-            change = self._change(target, store, after)
-            texts, kept = {one.text for one in before}, {one.text for one in after}
-            added, removed = len(kept - texts), len(texts - kept)
-            changed = min(added, removed)
-            return self._authoring.write(
-                [change],
-                kind="memory",
-                action=action,
-                subject=memory_subject(
-                    target,
-                    count_chars(after) * 100 // max(self._config.memory[target].char_limit, 1),
-                    added=added - changed,
-                    changed=changed,
-                    removed=removed - changed,
-                ),
-                source_ref=_ref_of(target, edits),
-                by=by,
-                scanned=True,
-                locked=True,
-            )
+            for attempt in range(1, _TRIES + 1):
+                try:
+                    return self._make(target, edits, action, by)
+                except HeadMoved:  # an editor saved at the same moment
+                    if attempt == _TRIES:
+                        raise
+        raise AssertionError("the last try returns or raises")
+
+    def _make(self, target: str, edits: Sequence[ProposedEdit], action: str, by: Provenance) -> WriteReply:
+        store = self._read(target)
+        before = store.entries if store else ()
+        after = edit_entries(before, edits)
+        change = self._change(target, store, after)
+        texts, kept = {one.text for one in before}, {one.text for one in after}
+        added, removed = len(kept - texts), len(texts - kept)
+        changed = min(added, removed)
+        return self._authoring.write(
+            [change],
+            kind="memory",
+            action=action,
+            subject=memory_subject(
+                target,
+                count_chars(after) * 100 // max(self._config.memory[target].char_limit, 1),
+                added=added - changed,
+                changed=changed,
+                removed=removed - changed,
+            ),
+            source_ref=_ref_of(target, edits),
+            by=by,
+            scanned=True,
+            locked=True,
+        )
 
     def _change(self, target: str, store: Store | None, after: Sequence[Entry]) -> PathChange:
         path = STORES[target]

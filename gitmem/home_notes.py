@@ -31,7 +31,11 @@ class HomeNotes:
 
     def catalog(self) -> str:
         """Return the notes catalog, as the agent sees it."""
-        return self._parts.notes.catalog(limit=self.config.catalog_notes, max_chars=self.config.catalog_chars)
+        return self._parts.notes.catalog(
+            limit=self.config.catalog_notes,
+            max_chars=self.config.catalog_chars,
+            retracted=self._parts.judgements.retracted(),
+        )
 
     def note_show(self, note: str) -> Note:
         """Return the note that a path, ref or id names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -82,10 +82,14 @@ class Notes:
         found = find_notes(self._root)
         return list_notes(self._root, self._lookup(found), limit=limit, found=found)
 
-    def catalog(self, *, limit: int = MAX_NOTES, max_chars: int = MAX_CHARS) -> str:
-        """Return the catalog; reads no more notes than it may show."""
+    def catalog(
+        self, *, limit: int = MAX_NOTES, max_chars: int = MAX_CHARS, retracted: Container[str] = ()
+    ) -> str:
+        """Return the catalog; reads no more notes than it may show, and lists retracted ones last."""
         listing = self.list(limit=max(limit, 1))
-        return render_catalog(listing.notes, limit=limit, max_chars=max_chars, total=listing.total)
+        return render_catalog(
+            listing.notes, limit=limit, max_chars=max_chars, total=listing.total, retracted=retracted
+        )
 
     def find(self, name: str) -> Note:
         """Return the note that a path, a ref, an id or a unique short id names.

@@ -13,6 +13,7 @@ PROTECTED: Final = ("AGENTS.md", "memory/operator.md", "gitmem.toml", ".gitattri
 #: The Git setting that lists those of them which the agent may write all the same, on this machine.
 MAY_EDIT: Final = "gitmem.agentMayEdit"
 
+_FOLDED: Final = frozenset(path.casefold() for path in PROTECTED)
 _BETWEEN: Final = re.compile(r"[,\s]+")
 
 
@@ -32,7 +33,8 @@ def refuse_protected(paths: Iterable[str], allowed: Container[str]) -> None:
         ProtectedPath: one of the paths is protected.
     """
     for path in paths:
-        if path in PROTECTED and path not in allowed:
+        # On a file system that does not tell case apart another spelling is the same file.
+        if path.casefold() in _FOLDED and path not in allowed:
             raise ProtectedPath(
                 f"{path} is written by people, not by the agent",
                 hint=f"Ask the operator; to allow it on this machine: git config {MAY_EDIT} {path}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.authoring import Provenance, WriteReply, check_cause
+from gitmem.entries import Entry
 from gitmem.entry_edits import EntryEdits
 from gitmem.errors import UnknownSource, UsageError
 from gitmem.json_view import JsonView
@@ -180,16 +181,18 @@ class Retractions:
 
     def _change_store(self, subject: str, replaced_by: str | None, by: Provenance) -> WriteReply | None:
         ref = parse_ref(subject)
-        found = self._edits.find(ref.id) if ref.kind == "entry" else None
-        if found is None:
-            return None
-        target, entry = found
-        action = "remove" if replaced_by is None else "replace"
-        edit = ProposedEdit(action, entry.text, replaced_by)
+        found = self._edits.find(ref.id) if ref.kind == "entry" else []
+        replies = [self._change_one(subject, target, entry, replaced_by, by) for target, entry in found]
+        return next((reply for reply in replies if reply.staged), replies[-1]) if replies else None
+
+    def _change_one(
+        self, subject: str, target: str, entry: Entry, replaced_by: str | None, by: Provenance
+    ) -> WriteReply:
+        edit = ProposedEdit("remove" if replaced_by is None else "replace", entry.text, replaced_by)
         held = self._approval.hold(_proposed(target, edit), by)
         if held is not None:
             return _held(held, subject)
-        return self._edits.make(target, [edit], action=action, by=by)
+        return self._edits.make(target, [edit], action=edit.action, by=by)
 
 
 def _proposed(target: str, edit: ProposedEdit) -> ProposedChange:

@@ -13,7 +13,7 @@ from gitmem.authoring import Provenance
 from gitmem.branch_changes import PathChange
 from gitmem.errors import ProtectedPath, UsageError
 from gitmem.git_objects import hash_object
-from gitmem.protected_paths import PROTECTED, parse_paths
+from gitmem.protected_paths import PROTECTED, parse_paths, refuse_protected
 
 
 @pytest.fixture
@@ -65,6 +65,13 @@ def test_nothing_is_written(home: AgentHome) -> None:
         )
     assert "gitmem.agentMayEdit" in (raised.value.hint or "")
     assert (home.layout.root / "AGENTS.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("path", ["memory/Operator.md", "agents.MD", "GITMEM.toml"])
+def test_another_spelling_is_no_way_in(path: str) -> None:
+    """Where a file system does not tell case apart, it is the same file."""
+    with pytest.raises(ProtectedPath):
+        refuse_protected([path], frozenset())
 
 
 def test_people_may(home: AgentHome) -> None:

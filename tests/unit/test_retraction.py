@@ -197,6 +197,12 @@ class TestEntries:
         assert home.entries("memory").texts == ["Alpha one.", "Port is 2222.", "Omega."]
         assert git("log", "-1", "--format=%an", cwd=home.layout.root) == "aria"
 
+    def test_it_leaves_both_stores(self, home: AgentHome, ref: str) -> None:
+        """The same text in both is the same entry."""
+        home.entries("user").add("Port is 22.")
+        home.retract(ref)
+        assert (len(home.entries("memory")), home.entries("user").texts) == (2, [])
+
     def test_twice_changes_nothing(self, home: AgentHome, ref: str) -> None:
         """Also where the entry is gone from its store."""
         home.retract(ref)
@@ -301,6 +307,15 @@ class TestRemembered:
         home.retract(old)
         assert head(home.layout.root) == before
         assert found(home, "port", kinds="note") == [new, old]
+
+    def test_the_catalog_lists_a_retracted_note_last(self, home: AgentHome) -> None:
+        """The agent is told of it without being led by it."""
+        old = home.note_add("a.md", content="# Old ways\n").source_ref
+        home.note_add("b.md", content="# New ways\n")
+        assert old is not None
+        home.retract(old)
+        catalog = home.catalog()
+        assert catalog.index("New ways") < catalog.index("(retracted) Old ways")
 
     def test_from_several_threads(self, home: AgentHome) -> None:
         """One retracts, others ask."""

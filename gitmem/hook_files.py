@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
-import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +22,18 @@ from gitmem.durable_file import remove_file, write_file
 from gitmem.errors import RefusedError
 from gitmem.git_config import change_value
 from gitmem.git_lock import git_lock
+from gitmem.hook_scripts import (
+    LEGACY,
+    filled_script,
+    holds,
+    is_foreign,
+    is_ours,
+    is_run,
+    kept_beside,
+    make_room,
+    read_script,
+    take_out,
+)
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
 from gitmem.repository import Repository
@@ -49,10 +59,6 @@ _PRESENT: Final = (
 #: What a commit on the command line runs.
 _COMMIT: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 _RELAY: Final = "pass-on"
-_MARK: Final = b"\n# gitmem hook: "
-_KEPT: Final = ".before-gitmem"
-#: Where the framework named pre-commit moves a hook that it finds, which it then runs first.
-_LEGACY: Final = ".legacy"
 _KEY: Final = "core.hooksPath"
 _MODE: Final = 0o755
 
@@ -92,13 +98,6 @@ class HookReport(JsonView):
     folder: str
     changed: Sequence[str] = ()
     notes: Sequence[str] = ()
-
-
-def hook_scripts() -> Path:
-    """Return the folder of the scripts: in the installed package, else beside it in the source tree."""
-    package = Path(__file__).parent
-    installed = package / "_hooks"
-    return installed if installed.is_dir() else package.parent / "hooks"
 
 
 def configured_folder(layout: Layout, configured: str | None) -> Path:
@@ -151,7 +150,7 @@ class HookFiles:
     def not_run(self) -> list[str]:
         """Return the names of the operator's hooks that only `git commit` runs, not a commit by gitmem."""
         folder = self.foreign_folder
-        return [name for name in _COMMIT if any(map(_is_foreign, (folder / name, _kept(folder / name))))]
+        return [name for name in _COMMIT if any(map(is_foreign, (folder / name, kept_beside(folder / name))))]
 
     def install(self) -> HookReport:
         """Put the hooks there; a second time changes nothing.
@@ -177,7 +176,7 @@ class HookFiles:
         default = self._layout.common_dir / "hooks"
         for folder in {default, *([self.folder] if self._is_ours_to_fill(self.folder) else [])}:
             for name in self._names:
-                was_there, note = _take_out(folder / name)
+                was_there, note = take_out(folder / name)
                 changed += [name] if was_there and name not in changed else []
                 notes += [note] if note else []
         remove_file(self._memo)
@@ -201,7 +200,7 @@ class HookFiles:
         for name in self._names:
             if self._state(name).state == "installed":
                 continue
-            note = _make_room(folder / name)
+            note = make_room(folder / name)
             if note:
                 notes.append(note)
                 continue
@@ -210,7 +209,7 @@ class HookFiles:
         return changed, notes
 
     def _beside(self, name: str) -> bytes:
-        return _filled(_script(name), self._python, None)
+        return filled_script(read_script(name), self._python, None)
 
     # In a folder of gitmem's, before the one that Git used
 
@@ -219,7 +218,7 @@ class HookFiles:
             self._remember({**self._remembered(), "hooks_path": self._repository.config(_KEY)})
         wanted = dict(self._before())
         self._own.mkdir(parents=True, exist_ok=True)
-        changed = [name for name, content in wanted.items() if not _holds(self._own / name, content)]
+        changed = [name for name, content in wanted.items() if not holds(self._own / name, content)]
         for name in changed:
             self._write(self._own / name, wanted[name])
         for path in self._own.iterdir():
@@ -236,10 +235,10 @@ class HookFiles:
         there = configured_folder(self._layout, configured)
         # A relative one stays so: each work tree has its own.
         other = str(Path(configured).expanduser()) if configured else str(there)
-        present = [name for name in _PRESENT if name not in self._names and _is_run(there / name)]
+        present = [name for name in _PRESENT if name not in self._names and is_run(there / name)]
         for name in (*self._names, *_LATER, *present):
             script = name if name in self._names else _RELAY
-            yield name, _filled(_script(script), self._python, f"{other}/{name}")
+            yield name, filled_script(read_script(script), self._python, f"{other}/{name}")
 
     def _point_here(self) -> None:
         before: dict[str, Any] = {}
@@ -280,18 +279,18 @@ class HookFiles:
             chained = self.foreign_folder / name
             wanted: bytes | None = dict(self._before())[name]
         else:
-            chained = _kept(path)
+            chained = kept_beside(path)
             wanted = self._beside(name) if self._is_ours_to_fill(folder) else None
-        shown = str(chained) if _is_run(chained) else None
+        shown = str(chained) if is_run(chained) else None
         if not os.path.lexists(path):
             return HookState(name, str(path), "missing")
-        if _is_ours(path):
-            current = wanted is not None and _holds(path, wanted)
+        if is_ours(path):
+            current = wanted is not None and holds(path, wanted)
             return HookState(name, str(path), "installed" if current else "outdated", shown)
-        legacy = path.with_name(name + _LEGACY)
-        if _is_ours(legacy):
+        legacy = path.with_name(name + LEGACY)
+        if is_ours(legacy):
             return HookState(name, str(legacy), "installed", str(path))
-        replaced = os.path.lexists(_kept(path)) and folder != self._own
+        replaced = os.path.lexists(kept_beside(path)) and folder != self._own
         return HookState(name, str(path), "replaced" if replaced else "missing")
 
     def _remembered(self) -> dict[str, Any]:
@@ -308,21 +307,6 @@ class HookFiles:
         write_file(path, content, mode=_MODE)
 
 
-def _script(name: str) -> bytes:
-    return (hook_scripts() / name).read_bytes()
-
-
-def _filled(script: bytes, python: str, other: str | None) -> bytes:
-    """Return a script that knows its interpreter and, unless it lies beside it, the hook that runs first."""
-    values = {"python": python, "package": str(Path(__file__).parents[1]), "other": other}
-    rows = []
-    for row in script.split(b"\n"):
-        name = row.partition(b"=")[0].decode("utf-8", "replace")
-        value = values.get(name) if b"=" in row else None
-        rows.append(row if value is None else os.fsencode(f"{name}={shlex.quote(value)}"))
-    return b"\n".join(rows)
-
-
 def _changed_row(old: str, new: str) -> tuple[str, str]:
     """Return the one line that a change of a configuration replaced (empty: none), and the one it brought."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
@@ -331,68 +315,3 @@ def _changed_row(old: str, new: str) -> tuple[str, str]:
     while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
     return "".join(before[start : len(before) - end]), "".join(after[start : len(after) - end])
-
-
-def _kept(path: Path) -> Path:
-    return path.with_name(path.name + _KEPT)
-
-
-def _is_run(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
-
-
-def _is_ours(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return _MARK in file.read(200)
-
-
-def _is_foreign(path: Path) -> bool:
-    return _is_run(path) and not _is_ours(path)
-
-
-def _holds(path: Path, content: bytes) -> bool:
-    try:
-        found = path.lstat()
-        return stat.S_ISREG(found.st_mode) and os.access(path, os.X_OK) and path.read_bytes() == content
-    except OSError:
-        return False
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    if any(path.is_symlink() or not path.is_file() for path in (one, other)):
-        return False
-    return one.read_bytes() == other.read_bytes() and one.stat().st_mode == other.stat().st_mode
-
-
-def _make_room(path: Path) -> str | None:
-    """Move a hook that is not gitmem's beside itself; return why not, if it stays."""
-    if not os.path.lexists(path) or _is_ours(path):
-        return None
-    if path.is_dir() and not path.is_symlink():
-        return f"{path.name} is a folder and was left alone"
-    kept = _kept(path)
-    if os.path.lexists(kept):
-        return f"{path.name} came after gitmem's hook; make one of it and {kept.name}, then install again"
-    path.rename(kept)
-    return None
-
-
-def _take_out(path: Path) -> tuple[bool, str | None]:
-    """Remove gitmem's hook and put back what was there; say whether there was one, and what was left."""
-    was_there = False
-    for own in (path, path.with_name(path.name + _LEGACY)):
-        if _is_ours(own):
-            own.unlink()
-            was_there = True
-    kept = _kept(path)
-    if not os.path.lexists(kept):
-        return was_there, None
-    if _is_same(path, kept):  # a manager of hooks wrote its own again
-        kept.unlink()
-        return was_there, None
-    if os.path.lexists(path):
-        return was_there, f"{kept.name} was left: another hook has taken its name meanwhile"
-    kept.rename(path)
-    return True, None

@@ -32,14 +32,14 @@ FLOORS = [
         git_refs git_config reachability growing_file ledger_tree line_trees tree_changes ledger_growth""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
-        shared_files work_tree home_owner attribute_files commit_signing new_repository ref_files
-        pack_files pack_sources private_folder search_index memory_part changes cat_file templates/""",
+        shared_files file_exchange work_tree home_owner attribute_files commit_signing new_repository
+        ref_files pack_files pack_sources private_folder search_index memory_part changes cat_file templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
         branch_landing branch_queue operator_branch curated auto_load store_sight content_checks commit_checks
-        hook_files pushed_lines note_ids authored_files
+        hook_scripts hook_files pushed_lines note_ids authored_files
         note_paths notes tree_sight proposals write_approval duty watch_state home_place writer
         failure_counts lines spare_files
         drivers spool_file spool ledger

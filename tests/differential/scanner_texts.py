@@ -93,7 +93,11 @@ POSITIVES: Final[dict[str, tuple[str, ...]]] = {
     "c2_task_pull": ("pull tasks", "pull down new tasking", "Pull new task from the board"),
     "c2_network_connect": ("connect to the network", "Connect to the\nnetwork first"),
     "forced_action": ("you must register", "you must now always report", "you must at once connect to it"),
-    "anti_forensic_oneliner": ("only use one-liners", "Only use one-liner commands", "only use oneliners"),
+    "anti_forensic_oneliner": (
+        "only use one-liners",
+        "Only use one-liner commands",
+        "you should only use one-liner scripts",
+    ),
     "anti_forensic_disk": (
         "never write a script to disk",
         "Never create any file on the disk",

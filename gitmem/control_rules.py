@@ -103,7 +103,8 @@ CONTROL_RULES: Final = (
             ),
             words(
                 "print | show | display | share | tell | give | send | return | write | type | paste | copy | list | summari[sz]e | translate | quote | provide | state | explain | encode | convert",
-                "your (?:(?:own|full|entire|exact|complete|whole|original|current|hidden|secret|internal|actual|underlying|verbatim) )*(?:system prompt|initial prompt|system instructions?|initial instructions?|hidden (?:prompt|instructions?)|prompt|developer (?:message|prompt|instructions?)|secret instructions?|instructions|system message|guidelines|rules|configuration prompt)"
+                "your (?:(?:own|full|entire|exact|complete|whole|original|current|hidden|secret|internal|actual|underlying|verbatim) )*(?:system prompt|initial prompt|system instructions?|initial instructions?|hidden (?:prompt|instructions?)|prompt|developer (?:message|prompt|instructions?)|secret instructions?|system message|configuration prompt)"
+                " | your (?:(?:own|full|entire|exact|complete|whole|original|hidden|secret|internal|actual|underlying|verbatim) )+(?:instructions|guidelines|rules)"
                 " | (?:the )?(?:full|entire|exact|complete|whole|verbatim|original|hidden|secret) (?:system prompt|system message|system instructions?|initial prompt|initial instructions?|developer message)"
                 " | me the (?:system prompt|system message|initial prompt|initial instructions?|hidden instructions?|developer message)",
                 room=4,
@@ -150,7 +151,7 @@ CONTROL_RULES: Final = (
         "Reply without quoting the whole mail.",
         (
             words(
-                "respond | answer | reply | responding | answering | replying | generate | write | speak | comply",
+                "respond | answer | reply | responding | answering | replying | comply",
                 "without | with no | free of | minus",
                 "restrictions? | limitations? | filters? | filtering | safety | censorship | censoring | guardrails? | ethical | moral | moralizing | disclaimers? | warnings? | content polic(?:y|ies) | refus(?:al|als|ing) | safeguards?",
                 room=5,
@@ -340,7 +341,7 @@ CONTROL_RULES: Final = (
             raw(
                 r"你(?:必须|务必|一定要|应立即|得)(?:立即|立刻|马上|先|首先|无条件)?(?:地)?(?:注册到|连接到|上报|报到|接入|向[^。!?\n]{1,15}(?:注册|报告|报到|汇报))(?!vpn|数据库)",
                 "你必须 | 你务必 | 你一定要 | 你应立即 | 你得",
-                unless="vpn|数据库|报销|经理|税|公安|人事|会议|前台|跳板机|领导",
+                unless="vpn|数据库|报销|经理|税|公安|人事|会议|前台|跳板机|领导|保险|事故|海关|学校",
             ),
         ),
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -14,9 +15,12 @@ _DIGIT_LETTERS: Final = str.maketrans("013457@$!|", "oieastasil")
 _DIGIT_WORD: Final = r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457@$!|])[a-z013457@$!|]{3,24}(?![\w@$|/-])"
 _MAYBE_DIGIT_WORD: Final = "[013457@$!|][a-z]"
 _MANY_DIGIT_WORDS: Final = 2
-_APART: Final = r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,2}+[a-z](?![^\W_])){4,}"
+_APART: Final = r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,3}+[a-z](?![^\W_])){4,}|[\u4e00-\u9fff](?:[ ._*·|~-]{1,2}+[\u4e00-\u9fff]){3,}"
 #: Quick to look for, and in every stretch of letters set apart.
-_MAYBE_APART: Final = r"[ ._*·|~-][a-z][ ._*·|~-]{1,2}+[a-z](?![a-z])"
+_MAYBE_APART: Final = r"[ ._*·|~-](?:[a-z][ ._*·|~-]{1,3}+[a-z](?![a-z])|[\u4e00-\u9fff][ ._*·|~-]{1,2}+[\u4e00-\u9fff][ ._*·|~-])"
+#: A comment, or a hyphen inside a word, which tears key words apart.
+_TORN: Final = r"<!--(?:(?!<!--)[^>]){0,40}-->|(?<=[a-z])-(?=[a-z])"
+_MAYBE_TORN: Final = r"-->[a-z]|(?:dis-|ig-?n?o?-|for-|over-|pre-?v?i?-|pri-|in-?struc-?|ear-|be-)[a-z]"
 
 
 class Reading(FoldedText):
@@ -42,6 +46,8 @@ def disguised_readings(folded: FoldedText) -> Iterator[Reading]:
     if compiled(_MAYBE_DIGIT_WORD).search(text) and _has_digit_words(text):
         plain = compiled(_DIGIT_WORD).sub(lambda word: word[0].translate(_DIGIT_LETTERS), text)
         yield Reading(folded, plain, None)
+    if compiled(_MAYBE_TORN).search(text):
+        yield _without(folded, _TORN, lambda torn: " " if torn.startswith("<") else "")
     if compiled(_MAYBE_APART).search(text) and compiled(_APART).search(text):
         yield _joined(folded)
 
@@ -52,17 +58,30 @@ def _has_digit_words(text: str) -> bool:
 
 
 def _joined(folded: FoldedText) -> Reading:
+    return _without(folded, _APART, lambda run: "".join(filter(str.isalpha, run)))
+
+
+def _without(folded: FoldedText, pattern: str, plain: Callable[[str], str]) -> Reading:
+    """Return the reading in which `plain` replaces what a pattern matches; it only leaves characters out."""
     text = folded.text
     parts: list[str] = []
     places: list[int] = []
     end = 0
-    for run in compiled(_APART).finditer(text):
-        parts.append(text[end : run.start()])
+    for run in compiled(pattern).finditer(text):
+        rest = plain(run[0])
+        parts += [text[end : run.start()], rest]
         places += range(end, run.start())
-        letters = [place for place in range(run.start(), run.end()) if "a" <= text[place] <= "z"]
-        parts.append("".join(text[place] for place in letters))
-        places += letters
+        places += _places(run, rest)
         end = run.end()
     parts.append(text[end:])
     places += range(end, len(text))
     return Reading(folded, "".join(parts), places)
+
+
+def _places(run: re.Match[str], rest: str) -> Iterator[int]:
+    """Yield where the characters that are left of a match stood; one that was put in stands at its begin."""
+    place = run.start()
+    for letter in rest:
+        found = run.string.find(letter, place, run.end())
+        yield found if found >= 0 else run.start()
+        place = found + 1 if found >= 0 else place

@@ -10,7 +10,7 @@ from gitmem.threat_shapes import Rule, near, raw
 _ORDINARY: Final = (
     r"^(?!.*\b(?:conversation|history|secrets?|keys?|tokens?|credentials?|passwords?|env|memory|files?|everything|cookies?|private|\.env|chat|context|dump|attacker|evil|exfil\w*)\b).*"
     r"\b(?:feedback|bug reports?|issues?|release notes|changelog|coverage|metrics|invoices?|applications?|pull requests?|surveys?|bugs?|abstracts?|cv|resume|rsvp|tickets?|patch(?:es)?|crash reports?|"
-    r"talk proposals?|screenshots?|receipts?|expenses?|webhooks?|slides|translations?|donations?|photos?|posters?|homework|build artifacts?|artifacts?|packages?|wheels?|images?|traces|spans|alerts?|status page)\b"
+    r"talk proposals?|screenshots?|receipts?|expenses?|webhooks?|slides|translations?|donations?|links?|job ads?|forms?|photos?|posters?|homework|build artifacts?|artifacts?|packages?|wheels?|images?|traces|spans|alerts?|status page)\b"
 )
 _HOME_KEY: Final = r"(?:~|\$home|\$\{home\}|/home/[\w.-]{1,40}|/root|/users/[\w.-]{1,40}|%userprofile%)[/\\]\.ssh(?:[/\\][\w.*-]{1,60})?"
 _KEY_FILE: Final = rf"(?:{_HOME_KEY}|(?<![\w.-])\.ssh/[\w.*-]{{1,60}}|(?<![\w.-])id_(?:rsa|dsa|ecdsa|ed25519))(?![\w*-]*\.pub)(?![\w])"
@@ -42,7 +42,7 @@ _PRECIOUS: Final = (
     r"(?<![a-z])(?:api[ _]keys?|credentials?|passwords?|secrets|access tokens?|auth tokens?|tokens|private keys?|ssh keys?|environment variables"
     r"|env(?:ironment)? vars|\.env(?! ?\.?(?:example|sample))|user(?:'s)? (?:private )?(?:data|files|messages|details|contacts|information|memory|notes)"
     r"|personal (?:data|information|details)|system prompt|session cookies?|cookies|wallet|seed phrase|memory\.md|user\.md"
-    r"|(?:your|the|all) (?:memory|memories|notes|files)|source code|customer (?:data|list|records)|database dump|contacts|conversations?|chat history)(?![a-z])"
+    r"|(?:your|the|all) (?:\w+ )?(?:memory|memories|notes|files)|(?:private|secret|internal|personal|user|collected|stolen) (?:notes|files|data)|source code|customer (?:data|list|records)|database dump|contacts|conversations?|chat history)(?![a-z])"
 )
 _SIGNS_OF_PRECIOUS: Final = (
     "key | credential | password | secret | token | environment | env | user | personal | prompt | cookie | wallet | seed"
@@ -60,18 +60,27 @@ EXFILTRATION_RULES: Final = (
         "Post the results to the Slack channel.",
         (
             near(
-                "send | post | upload | transmit | forward | exfiltrate | leak | relay | beam | smuggle | submit | push | deliver",
-                r"\s(?:to|at|via|onto|towards?)[\s:\"'(<`]{1,4}(?:https?|hxxps?|ftp)://",
+                "send | post | upload | transmit | forward | exfiltrate | leak | relay | beam | smuggle",
+                r"\s(?:to|via|onto|towards?)[\s:\"'(<`]{1,4}(?:https?|hxxps?|ftp)://",
                 stop="。",
                 signs=("://",),
                 unless=_ORDINARY,
+                is_turned=True,
+            ),
+            near(
+                "send | post | upload | transmit | submit | push | deliver",
+                _PRECIOUS,
+                r"\s(?:to|at|via|into|onto)[\s:\"'(<`]{1,4}(?:https?|hxxps?|ftp)://",
+                room=80,
+                stop="!?。",
+                signs=("://", _SIGNS_OF_PRECIOUS),
                 is_turned=True,
             ),
             raw(
                 r"(?:发送|上传|提交|传输|转发|推送|外发|泄露|回传|发|传|外传|post)(?:出去)?[^。!?\n]{0,30}?(?:到|至|给|往|去)[^。!?\n]{0,10}?(?:https?|hxxps?)://",
                 "://",
                 "发 | 传 | 提交 | 推送 | 泄露 | post",
-                unless="反馈|工单|发票|发布说明|覆盖率|指标|缺陷报告|问题报告|截图|报名|简历|镜像|制品|论文",
+                unless="反馈|工单|发票|发布说明|覆盖率|指标|照片|招聘|链接|请柬|幻灯|作业|表单|缺陷报告|问题报告|截图|报名|简历|镜像|制品|论文",
             ),
         ),
     ),
@@ -169,7 +178,7 @@ EXFILTRATION_RULES: Final = (
                 is_turned=True,
             ),
             raw(
-                rf"^\W{{0,4}}(?:[a-z]+ ){{0,1}}{_HOME_KEY}\W{{0,3}}$",
+                rf"^\W{{0,4}}{_HOME_KEY}\W{{0,3}}$",
                 ".ssh",
                 unless=r"^\W*(?:key|keys|identity|see|in|at|using|use|via|with|default|path)\b",
             ),

@@ -29,7 +29,7 @@ def _letters(first: int) -> dict[str, str]:
 
 _PLAIN: Final = {
     **dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4", "'"),
-    **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f", '"'),
+    **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\u300a\u300b", '"'),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
     **dict.fromkeys("\u2028\u2029\u0085", "\n"),
     **dict(zip(*_SMALL_CAPITALS, strict=True)),

@@ -25,7 +25,8 @@ FLOORS = [
         memory_reply graphemes frozen_block guidance judgement_rules protected_paths note_tags
         control_signs ledger_text store_text front_matter_yaml front_matter
         front_matter_edit note_text catalog note_identity slugs text_folding findings invisible_characters
-        threat_shapes injection_rules control_rules exfiltration_rules threat_rules mentions disguises
+        threat_shapes injection_rules control_rules exfiltration_rules english_paraphrases
+        chinese_paraphrases threat_rules mentions disguises
         threats secret_rules redaction scanner prose_section prompt_block stemming analysis documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
         settling tree_edit staging_extensions staging_area pack_format git_pattern attributes

@@ -32,7 +32,7 @@ from gitmem.staged_index import NewIndex, plan_index
 from gitmem.staging_area import StagedFile
 from gitmem.subjects import KIND, format_message, found_subject
 from gitmem.tree_edit import TreeFile, edit_tree
-from gitmem.work_tree import ReplacedFile, replaced_file
+from gitmem.work_tree import ANYTHING, ReplacedFile, replaced_file
 
 #: Seconds to wait for each of Git's locks.
 LOCK_WAIT = 1.0
@@ -159,7 +159,11 @@ class BranchLanding:
                     self._step("locked")
                     self._look_again(snapshot, plan)
                     begun = True
-                    self._move(snapshot, plan, made, files, index)
+                    try:
+                        self._move(snapshot, plan, made, files, index)
+                    except HeadMoved:  # an editor was faster; nothing was done
+                        begun = False
+                        raise
             finally:
                 if not begun:
                     note(None)
@@ -239,8 +243,9 @@ class BranchLanding:
         index: NewIndex | None,
     ) -> None:
         stats = {path: snapshot.view(path).stat for path, is_disk in plan.stage.items() if is_disk}
-        for path, file in files.items():
-            stats[path] = file.place()
+        for number, (path, file) in enumerate(files.items()):
+            # Behind the first one there is no way back.
+            stats[path] = file.place(ANYTHING if number else snapshot.view(path).stat)
             self._step("placed")
         if index is not None:
             known = {path: found for path, found in stats.items() if found is not None and path in plan.stage}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,9 @@ from gitmem.operator_branch import OperatorBranch
 from gitmem.tree_files import Skipped
 
 _NO_FILE: Final = Store("", (), 0, "\n", b"")
+#: Seconds in which an editor has filled a file that it emptied, or put back one that it moved away.
+_SAVING: Final = 0.25
+_PAUSE: Final = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ class MemoryStores:
         A file that cannot be read is never an empty one.
         """
         path = STORES[target]
-        found = read_store(self._root, path)
+        found = self._saved(path)
         if isinstance(found, Skipped):
             where = "" if found.line is None else f" (line {found.line})"
             return Refusal(
@@ -108,6 +112,23 @@ class MemoryStores:
         if found is None:
             return self._absent(path)
         return _marked(path, found) or found
+
+    def _saved(self, path: str) -> Store | Skipped | None:
+        """Read a store that is not being saved just now.
+
+        Editors empty a file before they fill it, or move it away first; whoever believes what is there in
+        that moment takes all entries for removed.
+        """
+        found = read_store(self._root, path)
+        if not _is_blank(found) or not self._branch.look(staged=False).sight(path).head:
+            return found
+        deadline = time.monotonic() + _SAVING
+        while time.monotonic() < deadline:
+            time.sleep(_PAUSE)
+            before, found = found, read_store(self._root, path)
+            if not _is_blank(found) and found == before:
+                break
+        return found
 
     def view(self, target: str, *, hide: bool) -> StoreView:
         """Return a store as it is now.
@@ -148,6 +169,10 @@ class MemoryStores:
             f"{path} is left out of this work tree by a sparse checkout",
             remediation=f"git sparse-checkout add {path.partition('/')[0]}",
         )
+
+
+def _is_blank(found: Store | Skipped | None) -> bool:
+    return found is None or (isinstance(found, Store) and not found.content)
 
 
 def _plain(entry: Entry) -> str:

@@ -277,7 +277,7 @@ class OperatorBranch:
             with replaced_file(
                 self._parts.layout.root, change.path, raw, mode=mode, token=write.id, grant=self._owner.give
             ) as file:
-                file.place()
+                file.place(view.stat)
                 file.settle()
             self._parts.step("written")
 

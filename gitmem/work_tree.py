@@ -13,7 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from gitmem.errors import ProtectedPath
+from gitmem.errors import HeadMoved, ProtectedPath
+from gitmem.file_exchange import exchange, move_new
 from gitmem.tree_files import LINK, MAX_FILE, NESTED, fold_path
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -21,6 +22,15 @@ _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_
 
 #: Gives a new file or folder (open) to whom it belongs and the permissions it needs.
 Grant = Callable[[int], None]
+
+
+class Anything:
+    """Whatever file is there."""
+
+
+ANYTHING: Final = Anything()
+#: What a file was: its stat data, None for no file.
+Seen = os.stat_result | Anything | None
 
 
 class ReplacedFile:
@@ -43,16 +53,51 @@ class ReplacedFile:
             with suppress(OSError):
                 os.unlink(self._beside, dir_fd=self._folder)
 
-    def place(self) -> os.stat_result | None:
-        """Put the new content in place; return its stat data, or None where the file was removed."""
+    def place(self, seen: Seen = ANYTHING) -> os.stat_result | None:
+        """Put the new content in place; return its stat data, or None where the file was removed.
+
+        Args:
+            seen: what the file was when it was read, None where there was none. Whatever an editor saved
+                since then stays.
+
+        Raises:
+            HeadMoved: the file is another one by now; nothing was done.
+        """
         if self._beside is None:
             if self._folder >= 0:
                 with suppress(FileNotFoundError):
                     os.unlink(self._name, dir_fd=self._folder)
             return None
-        os.replace(self._beside, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        if not self._take_place(self._beside, seen):
+            os.replace(self._beside, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._beside = None
         return os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+
+    def _take_place(self, beside: str, seen: Seen) -> bool:
+        """Move the new content to where the file that was seen still is; False where only a rename can."""
+        if isinstance(seen, Anything):
+            return False
+        try:
+            if seen is None:
+                return move_new(self._folder, beside, self._name)
+            own = self._stat(beside)
+            if not exchange(self._folder, beside, self._name):
+                return False
+        except (FileExistsError, FileNotFoundError) as error:
+            raise self._moved() from error
+        if _same_file(self._stat(beside), seen):
+            os.unlink(beside, dir_fd=self._folder)
+            return True
+        exchange(self._folder, beside, self._name)
+        if not _same_file(self._stat(beside), own):  # and saved once more: the last one is the editor's file
+            os.replace(beside, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        raise self._moved()
+
+    def _stat(self, name: str) -> os.stat_result:
+        return os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+
+    def _moved(self) -> HeadMoved:
+        return HeadMoved(f"{self._name} changed meanwhile", hint="Read it again.", path=self._name)
 
     def settle(self) -> None:
         """Make the move durable."""
@@ -147,6 +192,11 @@ def remove_beside(root: Path, path: str, token: str) -> None:
     with suppress(OSError, ProtectedPath), _open_folder(root, path, parents) as folder:
         if folder is not None:
             os.unlink(_beside(name, token), dir_fd=folder)
+
+
+def _same_file(found: os.stat_result, seen: os.stat_result) -> bool:
+    # Not by the time of its last change of state, which a rename is.
+    return (found.st_ino, found.st_size, found.st_mtime_ns) == (seen.st_ino, seen.st_size, seen.st_mtime_ns)
 
 
 def _beside(name: str, token: str) -> str:

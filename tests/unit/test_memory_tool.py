@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -321,6 +322,33 @@ class TestFiles:
         with AgentHome.open(home.layout.root) as again:
             assert again.memory("add", content="12345").usage == "100% — 5/5 chars"
             assert not again.memory("add", content="6").success
+
+
+class TestSaving:
+    """An editor that saves empties the file first, or moves it away; in that moment nothing is removed."""
+
+    @pytest.mark.parametrize("way", ["emptied", "moved away"])
+    def test_a_save_is_waited_for(self, home: AgentHome, way: str) -> None:
+        """The call works on what the editor saved, not on the moment before."""
+        home.memory("add", content="one")
+        path = home.layout.root / PATH
+        if way == "emptied":
+            path.write_bytes(b"")
+        else:
+            path.unlink()
+        timer = threading.Timer(0.05, lay, (home, "one\n§\nby hand\n"))
+        timer.start()
+        reply = home.memory("add", content="two")
+        timer.join()
+        assert reply.committed
+        assert home.entries("memory").texts == ["one", "by hand", "two"]
+
+    def test_a_store_that_stays_empty_is_empty(self, home: AgentHome) -> None:
+        """A person may remove all entries; history has them."""
+        home.memory("add", content="one")
+        lay(home, b"")
+        assert home.memory("add", content="two").committed
+        assert home.entries("memory").texts == ["two"]
 
 
 class TestSafety:

@@ -1,0 +1,127 @@
+"""Renames that leave what an editor saved: put where nothing is, and an exchange of names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitmem import file_exchange, work_tree
+from gitmem.errors import HeadMoved
+from gitmem.file_exchange import exchange, move_new
+from gitmem.work_tree import ReplacedFile, replaced_file
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[int]:
+    """An open folder with two files."""
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "b").write_text("b")
+    descriptor = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    yield descriptor
+    os.close(descriptor)
+
+
+def test_names_are_exchanged(folder: int, tmp_path: Path) -> None:
+    """Both files are there at each moment, and afterwards each under the other's name."""
+    assert exchange(folder, "a", "b")
+    assert ((tmp_path / "a").read_text(), (tmp_path / "b").read_text()) == ("b", "a")
+    with pytest.raises(FileNotFoundError):
+        exchange(folder, "a", "c")
+
+
+def test_a_new_name_takes_nothing(folder: int, tmp_path: Path) -> None:
+    """What stands at the target stays."""
+    with pytest.raises(FileExistsError):
+        move_new(folder, "a", "b")
+    assert (tmp_path / "b").read_text() == "b"
+    assert move_new(folder, "a", "c")
+    assert (tmp_path / "c").read_text() == "a"
+
+
+def grant(_: int) -> None:
+    """Give nothing to anybody."""
+
+
+@pytest.mark.parametrize("save", ["renamed over", "written in place", "removed", "made a link"])
+def test_what_an_editor_saved_meanwhile_stays(tmp_path: Path, save: str) -> None:
+    """The last look and the move are two steps; a save in between is put back, and told."""
+    path = tmp_path / "memory" / "M.md"
+    path.parent.mkdir()
+    path.write_text("old")
+    seen = path.lstat()
+    with replaced_file(tmp_path, "memory/M.md", b"ours", mode=None, token="t", grant=grant) as file:
+        if save == "renamed over":
+            beside = path.with_name("new")
+            beside.write_text("theirs")
+            beside.replace(path)
+        elif save == "written in place":
+            path.write_text("theirs")
+        else:
+            path.unlink()
+            if save == "made a link":
+                path.symlink_to("theirs")
+        with pytest.raises(HeadMoved):
+            file.place(seen)
+    assert path.is_symlink() is (save == "made a link")
+    if save != "removed":
+        assert (str(path.readlink()) if path.is_symlink() else path.read_text()) == "theirs"
+    assert [one.name for one in path.parent.iterdir()] == ([] if save == "removed" else ["M.md"])
+
+
+def test_a_file_that_came_meanwhile_stays(tmp_path: Path) -> None:
+    """Where none was seen, none is replaced."""
+    path = tmp_path / "M.md"
+    with replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant) as file:
+        path.write_text("theirs")
+        with pytest.raises(HeadMoved):
+            file.place(None)
+    assert path.read_text() == "theirs"
+
+
+def test_the_file_that_was_seen_is_replaced(tmp_path: Path) -> None:
+    """Nothing is left beside it."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    with replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant) as file:
+        placed = file.place(path.lstat())
+    assert placed is not None
+    assert placed.st_ino == path.stat().st_ino
+    assert path.read_text() == "ours"
+    assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
+
+
+def test_a_second_save_in_the_same_moment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one save is put back an editor saves again: its last one is what stays."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    seen = path.lstat()
+    real = work_tree.exchange
+    rounds = []
+
+    def twice(folder: int, one: str, other: str) -> bool:
+        if rounds:  # our text is in the place now; the editor overwrites it before it is taken back
+            path.write_text("second save")
+        rounds.append(one)
+        return real(folder, one, other)
+
+    monkeypatch.setattr(work_tree, "exchange", twice)
+    with replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant) as file:
+        path.write_text("first save")
+        with pytest.raises(HeadMoved):
+            file.place(seen)
+    assert path.read_text() == "second save"
+    assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
+
+
+def test_where_there_is_no_exchange_a_rename_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old systems and odd file systems are written as before."""
+    monkeypatch.setattr(file_exchange, "_find_call", lambda: None)
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    with replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant) as file:
+        assert isinstance(file, ReplacedFile)
+        assert file.place(path.lstat()) is not None
+    assert path.read_text() == "ours"

@@ -199,8 +199,11 @@ class Editing:
         with file_lock(self._layout.home_lock, wait=_HOME_WAIT):
             if self._read(path) != now:
                 return False
-            for name, content in {**merge.copies, path: merge.live}.items():
-                self._write(name, content)
+            try:
+                for name, content in {path: merge.live, **merge.copies}.items():
+                    self._write(name, content)
+            except HeadMoved:  # another editor saved at the same moment
+                return False
         return True
 
     def _write(self, path: str, content: bytes | None) -> None:
@@ -211,7 +214,7 @@ class Editing:
         with replaced_file(
             self._layout.root, path, content, mode=mode, token=secrets.token_hex(6), grant=self._owner.give
         ) as file:
-            file.place()
+            file.place(view.stat)
             file.settle()
 
     def _commit_paths(self, paths: Sequence[str]) -> CommitReply:

@@ -17,6 +17,7 @@ from gitmem.commit_signing import is_signing
 from gitmem.config import HomeConfig
 from gitmem.errors import GitmemError
 from gitmem.file_writes import FileWrites
+from gitmem.found_edits import refuse_found_secret
 from gitmem.home_owner import HomeOwner
 from gitmem.identity import agent_identity, operator_identity
 from gitmem.init import prepare_git
@@ -115,6 +116,7 @@ class HomeParts:
             now=self.now,
             branch=self.repository.config(self.layout.branch_setting),
             record=self.records.record,
+            inspect=lambda path, edit, before: refuse_found_secret(path, edit, before, self.allowed),
         )
 
     @cached_property

@@ -39,6 +39,10 @@ def _nothing(_: object) -> None:
     return
 
 
+def _nothing_found(path: str, edit: bytes, before: bytes | None) -> None:  # noqa: ARG001
+    return
+
+
 class OperatorBranch:
     """Commits managed files on HEAD's branch, or keeps them pending.
 
@@ -53,6 +57,8 @@ class OperatorBranch:
         record: makes a write's record durable in the spool; called before a pending write is dropped, and
             again after a kill, so it must know what it has recorded.
         checkpoint: called with a name between any two steps; tests let it raise or act.
+        inspect: called with path, bytes and the branch's bytes of an operator's uncommitted edit that a write
+            is about to commit first; raises to keep it out of the repository.
     """
 
     def __init__(
@@ -67,10 +73,12 @@ class OperatorBranch:
         branch: str | None,
         record: Callable[[PendingWrite], None] = _nothing,
         checkpoint: Callable[[str], None] = _nothing,
+        inspect: Callable[[str, bytes, bytes | None], None] = _nothing_found,
     ) -> None:
         name = branch if branch is None or branch.startswith("refs/") else f"refs/heads/{branch}"
         self.operator = operator
         self._now = now
+        self._inspect = inspect
         self._owner = HomeOwner(layout, repository.config)
         self._parts = QueueParts(
             repository=repository,
@@ -121,6 +129,7 @@ class OperatorBranch:
                 user's.
             HeadMoved: a file is no longer what the caller saw.
             HomeLocked: another process kept the home's lock.
+            ThreatFound: an operator's edit below the write must not get into the repository.
         """
         self._owner.check()
         if not changes or len({change.path for change in changes}) != len(changes):
@@ -131,6 +140,9 @@ class OperatorBranch:
             done = self._already(accepted, snapshot)
             if done is not None:
                 return done
+            for one in accepted:
+                if one.base is not None and one.base != one.head:
+                    self._inspect(one.path, one.base, one.head)
             write = PendingWrite(mint_write_id(), 0, self._now(), operation, turn, author, message, accepted)
             return self._commit_or_keep(replace(write, recorded=not defer), snapshot, defer=defer)
 

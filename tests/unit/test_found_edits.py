@@ -1,0 +1,83 @@
+"""What an operator typed is committed before the agent changes the file, unless it holds a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixtures import git, head, write_files
+from gitmem import AgentHome
+from gitmem.errors import ThreatFound
+
+KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
+STORE = "memory/MEMORY.md"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[AgentHome]:
+    """A home with an entry and a note."""
+    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+        home.entries("memory").add("Alpha one.")
+        home.note_add("a.md", content="# A\n")
+        yield home
+
+
+def objects(home: AgentHome) -> str:
+    """Return everything in the object store."""
+    home.close()
+    return git("cat-file", "--batch-all-objects", "--batch", cwd=home.layout.root)
+
+
+def test_the_agents_memory_waits_for_a_person(home: AgentHome) -> None:
+    """A key that somebody typed and has not decided to commit is not committed for them."""
+    typed = f"Alpha one.\n§\nThe key is {KEY}\n"
+    write_files(home.layout.root, {STORE: typed})
+    before = head(home.layout.root)
+    reply = home.memory("add", "memory", "Beta two.")
+    assert not reply.success
+    assert KEY not in str(reply.to_json())
+    assert "git commit" in str(reply.remediation)
+    assert (home.layout.root / STORE).read_text() == typed
+    assert head(home.layout.root) == before
+    assert KEY not in objects(home)
+
+
+def test_so_do_notes(home: AgentHome) -> None:
+    """The same for every file that both write."""
+    write_files(home.layout.root, {"notes/a.md": f"# A\n{KEY}\n"})
+    with pytest.raises(ThreatFound):
+        home.note_append("a.md", "more")
+    assert KEY not in objects(home)
+
+
+def test_also_while_the_branch_cannot_take_it(home: AgentHome) -> None:
+    """What waits would be committed later."""
+    git("checkout", "-q", "--detach", cwd=home.layout.root)
+    write_files(home.layout.root, {STORE: f"Alpha one.\n§\n{KEY}\n"})
+    assert not home.memory("add", "memory", "Beta two.").success
+    assert home._parts.branch.pending() == []
+
+
+def test_a_harmless_edit_is_committed_as_found(home: AgentHome) -> None:
+    """As ever."""
+    write_files(home.layout.root, {STORE: "Alpha one.\n§\nBy hand.\n"})
+    assert home.memory("add", "memory", "Beta two.").committed
+    assert git("log", "-1", "--skip=1", "--format=%s", cwd=home.layout.root) == f"found: {STORE}"
+
+
+def test_what_the_branch_has_is_no_news(home: AgentHome) -> None:
+    """An operator who committed it has decided; their other edits go on."""
+    write_files(home.layout.root, {"notes/a.md": f"# A\n{KEY}\n"})
+    assert home.commit(verify=False).committed
+    write_files(home.layout.root, {"notes/a.md": f"# A\n{KEY}\nmore\n"})
+    assert home.note_append("a.md", "by the agent").committed
+
+
+def test_this_machine_may_allow_it(home: AgentHome) -> None:
+    """The allow list holds here too."""
+    git("config", "gitmem.scannerAllow", "aws-access-key-id", cwd=home.layout.root)
+    with AgentHome.open(home.layout.root) as again:
+        write_files(home.layout.root, {"notes/b.md": f"# B\n{KEY}\n"})
+        assert again.note_append("b.md", "more").reason is None

@@ -356,6 +356,7 @@ CONTROL_RULES: Final = (
                 r"(?<![a-z0-9])(?:only (?:ever )?use|use only|only run|run only|stick to|exclusively use) (?:\w+ ){0,2}one[- ]?liners?(?![a-z0-9])",
                 "one",
                 "liner",
+                is_inside=True,
                 unless=r"\b(?:commits?|docstrings?|comments?|summar(?:y|ies)|titles?|jokes?|changelog|subject)\b",
             ),
             raw(
@@ -411,6 +412,7 @@ CONTROL_RULES: Final = (
                 r"(?<![a-z0-9])(?:unset(?: -v)?|env -u|remove-item env:|export -n)\s*(?:the )?[\"'$]*(?:\w+ )?(?!ssh_agent|gpg_agent|http_user_agent|user_agent)\w{0,40}?(?:claude|codex|hermes|agent|openai|anthropic|gitmem)\w*",
                 "unset | env -u | env: | export -n",
                 "claude | codex | hermes | agent | openai | anthropic | gitmem",
+                is_inside=True,
             ),
         ),
     ),
@@ -458,7 +460,7 @@ CONTROL_RULES: Final = (
         "The army's command and control centre moved.",
         (
             raw(
-                r"(?<![a-z0-9])command(?: |-)(?:and|&)(?: |-)control(?![a-z0-9])|(?<![a-z0-9])c&c server(?![a-z0-9])",
+                r"\bcommand(?: |-)(?:and|&)(?: |-)control(?![a-z0-9])|(?<![a-z0-9])c&c server(?![a-z0-9])",
                 "command | c&c",
                 unless=_ABOUT
                 + r"|\b(?:military|army|naval|navy|nato|air force|cent(?:re|er)|econom(?:y|ies|ic)|regulat\w+|fire|emergency|incident|management style|governance|leadership|wwii|war|drone|museum|hospital|policy instruments?)\b",

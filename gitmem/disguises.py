@@ -20,7 +20,7 @@ _APART: Final = r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,3}+[a-z](?![^\W_])){4,}|[\u4e
 _MAYBE_APART: Final = r"[ ._*·|~-](?:[a-z][ ._*·|~-]{1,3}+[a-z](?![a-z])|[\u4e00-\u9fff][ ._*·|~-]{1,2}+[\u4e00-\u9fff][ ._*·|~-])"
 #: A comment, or a hyphen inside a word, which tears key words apart.
 _TORN: Final = r"<!--(?:(?!<!--)[^>]){0,40}-->|(?<=[a-z])-(?=[a-z])"
-_MAYBE_TORN: Final = r"-->[a-z]|(?:dis-|ig-?n?o?-|for-|over-|pre-?v?i?-|pri-|in-?struc-?|ear-|be-)[a-z]"
+_MAYBE_TORN: Final = r"-->[a-z]|-(?:regard|gard|nore|vious|struc|get|ride|lier|rule|tions|guide)"
 
 
 class Reading(FoldedText):

@@ -112,7 +112,7 @@ EXFILTRATION_RULES: Final = (
                 unless=r"\b(?:never|do not|don't|must not|policy|prohibited|forbidden|refuse|not allowed|rotate)\b",
                 is_turned=True,
             ),
-            raw(r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{0,300}[?&/=](?:\{|\$\{|<|\[|%7b|\{\{|data=\{)", "!["),
+            raw(r"!\[(?:(?!!\[)[^\]\n]){0,200}\]\(https?://(?:(?!!\[)[^)\s]){0,300}?[?&/=](?:\{|\$\{|<|\[|%7b|\{\{|data=\{)", "!["),
             raw(
                 r"exfiltrat(?:e|ing)\s(?:all |the |any |every |user |your |sensitive |private |this )*\w+",
                 "exfiltrat",
@@ -247,6 +247,7 @@ EXFILTRATION_RULES: Final = (
                 + _PLACEHOLDER
                 + r"[\w+/=.~!@#%^&*-]{20,400}\1",
                 "key | secret | token | passw | pwd | credential",
+                is_inside=True,
             ),
         ),
     ),

@@ -98,6 +98,7 @@ INJECTION_RULES: Final = (
                 r"|(?:disregard|forget)(?:all|any|the|your)*(?:previous|prior|earlier|above)(?:instructions?|prompts?|rules)",
                 "ignore | disregard | forget",
                 "instruction | prompt | directive | guideline | rules",
+                is_inside=True,
             ),
             raw(
                 r"(?<![a-z0-9])ignore[-_ ](?:all[-_ ])?(?:previous|prior|earlier|above)[-_ ](?:instructions?|prompts?)",

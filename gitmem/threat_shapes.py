@@ -32,7 +32,7 @@ _FORBIDDING: Final = (
 )
 _LONGEST_FORBIDDING: Final = 12
 #: How many letters of a word's beginning are compared before a pattern is tried.
-_STEM: Final = 4
+_STEM: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Shape:
     """One wording of a rule.
 
     Attributes:
-        pattern: matches folded text.
+        patterns: any of them matches folded text.
         stems: of each group at least one must be how a word of the text begins (Chinese: a pair of
             characters in it), else nothing can match.
         signs: of each group at least one must stand anywhere in the text.
@@ -49,7 +49,7 @@ class Shape:
         is_turned: whether "never" and its like before the match make it harmless.
     """
 
-    pattern: str
+    patterns: tuple[str, ...]
     stems: tuple[frozenset[str], ...]
     signs: tuple[tuple[str, ...], ...]
     is_chinese: bool
@@ -101,7 +101,7 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
     ]
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
     stems = [frozenset(sign[:_STEM] for sign in group) for group in groups if all(map(_is_stem, group))]
-    return Shape(head + _END + _in_order(rest), tuple(sorted(stems, key=len)), (), False, unless, is_turned)
+    return Shape((head + _END + _in_order(rest),), tuple(sorted(stems, key=len)), (), False, unless, is_turned)
 
 
 def characters(*parts: str, room: int = 10, unless: str | None = None) -> Shape:
@@ -111,7 +111,7 @@ def characters(*parts: str, room: int = 10, unless: str | None = None) -> Shape:
     steps = chain([first], repeat(rf"[^。!?]{{0,{room}}}?"))
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
     pattern = head + _in_order(step + _choice(part) for step, part in zip(steps, parts[1:], strict=False))
-    return Shape(pattern, _pairs(groups), (), True, unless, True)
+    return Shape((pattern,), _pairs(groups), (), True, unless, True)
 
 
 def near(
@@ -135,22 +135,36 @@ def near(
         is_turned: whether "never …" before it makes it harmless.
     """
     words_of_head = head.split(" | ")
-    step = rf"(?:(?!{_choice(head)}{_END})[^{stop}]){{0,{room}}}?"
+    step = rf"(?:(?!{_head(head, '-')}{_END})[^{stop}]){{0,{room}}}?"
     rest = _in_order(step + part for part in map(_loose, parts))
     pattern = _head(head, "-") + _END + r"(?:[^\S\n]*+\n\s*+)?" + rest
     stems: tuple[frozenset[str], ...] = ()
     if all(_is_stem(_sign(word)) for word in words_of_head):
         stems = (frozenset(_sign(word)[:_STEM] for word in words_of_head),)
-    return Shape(pattern, stems, _groups(signs), False, unless, is_turned)
+    return Shape((pattern,), stems, _groups(signs), False, unless, is_turned)
 
 
-def raw(pattern: str, *signs: str, unless: str | None = None, is_turned: bool = False) -> Shape:
-    """Return a shape of a pattern as it stands; each of `signs` is a group with ` | ` between its members."""
+def raw(
+    pattern: str, *signs: str, unless: str | None = None, is_turned: bool = False, is_inside: bool = False
+) -> Shape:
+    """Return a shape of a pattern as it stands.
+
+    Args:
+        pattern: matches folded text; a space in it is any white space.
+        signs: groups with ` | ` between their members, of which at least one must stand in the text.
+        unless: a sentence that matches this too is ordinary.
+        is_turned: whether "never …" before it makes it harmless.
+        is_inside: whether the signs may stand inside words, rather than begin them.
+    """
     pattern = _loose(pattern)
     groups = [sign.split(" | ") for sign in signs]
     if _HAN.search(pattern):
-        return Shape(pattern, _pairs(groups), (), True, unless, is_turned)
-    return Shape(pattern, (), _groups(signs), False, unless, is_turned)
+        return Shape((pattern,), _pairs(groups), (), True, unless, is_turned)
+    begins = [group for group in groups if not is_inside and all(map(_PLAIN_WORD.fullmatch, group))]
+    stems = tuple(frozenset(sign[:_STEM] for sign in group) for group in begins)
+    others = tuple(sign for sign, group in zip(signs, groups, strict=True) if group not in begins)
+    patterns = tuple(map(_quick, _split(pattern)))
+    return Shape(patterns, tuple(sorted(stems, key=len)), _groups(others), False, unless, is_turned)
 
 
 def is_forbidden(text: str, start: int) -> bool:
@@ -161,7 +175,7 @@ def is_forbidden(text: str, start: int) -> bool:
 def stems_of(text: str) -> frozenset[str]:
     """Return how the words of a folded text begin, to the length that shapes compare."""
     found = {word[:_STEM] for word in _PLAIN_WORD.findall(text)}
-    return frozenset(found | {stem[:3] for stem in found} | {stem[:2] for stem in found})
+    return frozenset(found.union(*({stem[:size] for stem in found} for size in range(2, _STEM))))
 
 
 def pairs_of(text: str) -> frozenset[str]:
@@ -200,6 +214,68 @@ def _choice(part: str) -> str:
 def _groups(signs: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     groups = ((max(one.split(), key=len) for one in sign.split(" | ")) for sign in signs)
     return tuple(sorted(map(tuple, groups), key=len))
+
+
+def _split(pattern: str) -> list[str]:
+    """Return the alternatives of a pattern, as far as they stand outside its groups and sets."""
+    parts = [""]
+    depth = 0
+    in_set = False
+    for piece in _PIECES.findall(pattern):
+        if in_set:
+            in_set = piece != "]"
+        elif piece == "[":
+            in_set = True
+        elif piece.startswith("("):
+            depth += 1
+        elif piece == ")":
+            depth -= 1
+        if piece == "|" and depth == 0 and not in_set:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
+
+
+def _quick(pattern: str) -> str:
+    """Return a pattern that begins a word so that searching for it is fast: see `_head`."""
+    if not pattern.startswith(r"\b"):
+        return pattern
+    rest = pattern[2:]
+    if rest[:1].isalpha():
+        return f"{rest[0]}(?<!\\w{rest[0]}){rest[1:]}"
+    if not rest.startswith("(?:"):
+        return pattern
+    end = _closing(rest)
+    choices = _split(rest[3:end])
+    if rest[end + 1 : end + 2] in ("?", "*", "+", "{") or not all(choice[:1].isalpha() for choice in choices):
+        return pattern
+    if any(choice[1:2] in ("?", "*", "+", "{") for choice in choices):
+        return pattern
+    endings: dict[str, list[str]] = {}
+    for choice in choices:
+        endings.setdefault(choice[0], []).append(choice[1:])
+    letters = (f"{one}(?<!\\w{one})(?:{'|'.join(tails)})" for one, tails in endings.items())
+    return "(?:" + "|".join(letters) + ")" + rest[end + 1 :]
+
+
+def _closing(pattern: str) -> int:
+    """Return where the group ends that a pattern begins with."""
+    place = depth = 0
+    in_set = False
+    for piece in _PIECES.findall(pattern):
+        if in_set:
+            in_set = piece != "]"
+        elif piece == "[":
+            in_set = True
+        elif piece.startswith("("):
+            depth += 1
+        elif piece == ")":
+            depth -= 1
+            if depth == 0:
+                return place
+        place += len(piece)
+    raise AssertionError(f"a group without an end: {pattern}")
 
 
 def _loose(pattern: str) -> str:

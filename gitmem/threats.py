@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Final
 
 from gitmem.disguises import disguised_readings
@@ -48,9 +50,9 @@ def find_threats(text: str, scope: str = "strict") -> tuple[Finding, ...]:
         return ()
     findings = list(_hidden(text)) if not text.isascii() and INVISIBLE.search(text) else []
     folded = fold(text)
-    found = _matches(folded, rules)
+    found = _matches(folded, scope)
     for reading in disguised_readings(folded):
-        found = {**_matches(reading, rules), **found}
+        found = {**_matches(reading, scope), **found}
     findings += [found[rule.id] for rule in rules if rule.id in found]
     return tuple(findings)
 
@@ -73,17 +75,36 @@ def _hidden(text: str) -> Iterator[Finding]:
             yield Finding(rule, "all", "It holds a character that nobody sees.", place, place + 1)
 
 
-def _matches(folded: FoldedText, rules: tuple[Rule, ...]) -> dict[str, Finding]:
+def _matches(folded: FoldedText, scope: str) -> dict[str, Finding]:
     text = folded.text
-    sight = _Sight(text, stems_of(text), pairs_of(text) if has_chinese(text) else None, {})
-    found = {}
-    for rule in rules:
-        for shape in rule.shapes:
-            if _may_match(shape, sight) and (match := _first(shape, text)):
-                start, end = folded.origin(*match.span())
-                found[rule.id] = Finding(rule.id, rule.scope, rule.reason, start, end)
-                break
+    pairs = pairs_of(text) if has_chinese(text) else frozenset()
+    sight = _Sight(text, stems_of(text), pairs, {})
+    found: dict[str, Finding] = {}
+    for rule, shape in _candidates(scope, sight):
+        if rule.id not in found and _may_match(shape, sight) and (match := _first(shape, text)):
+            start, end = folded.origin(*match.span())
+            found[rule.id] = Finding(rule.id, rule.scope, rule.reason, start, end)
     return found
+
+
+@cache
+def _by_stem(scope: str) -> tuple[tuple[tuple[Rule, Shape], ...], dict[str, list[int]]]:
+    """Return the shapes of a scope and, by a stem or pair that a text must hold, which of them to try."""
+    shapes = tuple((rule, shape) for rule in IN_SCOPE[scope] for shape in rule.shapes)
+    index: dict[str, list[int]] = {}
+    for number, (_, shape) in enumerate(shapes):
+        for stem in shape.stems[0] if shape.stems else ("",):
+            index.setdefault(stem, []).append(number)
+    return shapes, index
+
+
+def _candidates(scope: str, sight: _Sight) -> list[tuple[Rule, Shape]]:
+    """Return in the order of the rules what may match, as far as its rarest words tell."""
+    shapes, index = _by_stem(scope)
+    numbers = set(index.get("", ()))
+    for stem in (index.keys() & sight.stems) | (index.keys() & sight.pairs):
+        numbers.update(index[stem])
+    return [shapes[number] for number in sorted(numbers)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +119,13 @@ class _Sight:
 
     text: str
     stems: frozenset[str]
-    pairs: frozenset[str] | None
+    pairs: frozenset[str]
     signs: dict[str, bool]
 
 
 def _may_match(shape: Shape, sight: _Sight) -> bool:
     known = sight.pairs if shape.is_chinese else sight.stems
-    if known is None:
+    if not known:
         return False
     for stems in shape.stems:
         if known.isdisjoint(stems):
@@ -126,7 +147,7 @@ def _holds_any(group: tuple[str, ...], sight: _Sight) -> bool:
 def _first(shape: Shape, text: str) -> re.Match[str] | None:
     """Return the first match that is not forbidden, not ordinary in its sentence and not only spoken of."""
     spoken_of = 0
-    for match in compiled(shape.pattern).finditer(text):
+    for match in chain.from_iterable(compiled(one).finditer(text) for one in shape.patterns):
         start, end = match.span()
         if shape.is_turned and is_forbidden(text, start):
             continue

@@ -24,8 +24,7 @@ CONTROL_RULES: Final = (
         (
             words(
                 "you are | you're | you will be | you become | you have become",
-                "now | hereby | henceforth | from now on",
-                "a | an | the",
+                "now,? (?:a|an|the) | hereby (?:a|an|the) | henceforth (?:a|an|the) | from now on (?:a|an|the)",
                 room=3,
                 unless=r"\bnow (?:an? |the )(?:\w+ ){0,2}(?:member|owner|maintainer|assignee|reviewer|approver|contributor|collaborator|participant|subscriber|point of contact|part)\b|\b(?:few|lot|bit|couple|minute|step|click|proud)\b",
             ),
@@ -44,7 +43,7 @@ CONTROL_RULES: Final = (
                 "role | identity | persona | purpose | mission | goal | objective | task | master | owner | job | function | character",
             ),
             raw(
-                r"(?:你|您)(?:现在|从现在起|如今|此刻)(?:起|开始)?,?(?:就)?(?:是|变成|成为|扮演|变为|充当|将是|将扮演|化身为?)(?:了)?(?!否|在|可以|最|有|负责|团队|我们|项目|不是)(?:一个|一名|一位|一台|一只|个|名|没有|不受|无|我的|dan|黑客|[^。!?\n]{0,12}(?:助手|机器人|模型|黑客|海盗|专家|角色|人格|ai|管理员模式))",
+                r"(?:你|您)(?:现在|从现在起|如今|此刻)(?:起|开始)?,?(?:就)?(?:是|变成|成为|扮演|变为|充当|将是|将扮演|化身为?)(?:了)?(?!否|在|可以|最|有|负责|团队|我们|项目|不是)\s?(?:一个|一名|一位|一台|一只|个|名|没有|不受|无|我的|dan|黑客|[^。!?\n]{0,12}(?:助手|机器人|模型|黑客|海盗|专家|角色|人格|ai|管理员模式))",
                 "你 | 您",
                 "现在 | 从现在起 | 如今 | 此刻",
                 unless="你现在是(?:一名)?(?:团队|项目|小组)?(?:成员|负责人)",
@@ -99,7 +98,7 @@ CONTROL_RULES: Final = (
                 "output | reveal | repeat | recite | dump | leak | expose | disclose | divulge | regurgitate | spit out | echo back | reproduce | print out | uncover",
                 "system prompts? | initial prompts? | system instructions? | initial instructions? | hidden prompts? | hidden instructions? | developer (?:message|prompt|instructions) | secret instructions? | original prompts? | pre-?prompts? | meta-?prompts? | internal instructions? | system messages?",
                 room=8,
-                unless=r"\b(?:dump|output)s? (?:of|file|folder|dir|path)\b|--\w+|\btests?\b",
+                unless=r"\b(?:refus(?:es|ed|ing)|declin(?:es|ed)|(?:bot|assistant|agent|model) (?:must|should|will|may|can|does)? ?(?:never|not))\b|\b(?:dump|output)s? (?:of|file|folder|dir|path)\b|--\w+|\btests?\b",
             ),
             words(
                 "print | show | display | share | tell | give | send | return | write | type | paste | copy | list | summari[sz]e | translate | quote | provide | state | explain | encode | convert",
@@ -125,7 +124,7 @@ CONTROL_RULES: Final = (
                 "输出 | 显示 | 打印 | 泄露 | 泄漏 | 透露 | 展示 | 告诉我 | 告诉 | 说出 | 复述 | 重复 | 公开 | 给出 | 列出 | 发送 | 暴露 | 返回 | 贴出 | 背诵 | 复制 | 逐字 | 给我看 | 翻译 | 总结 | 写出 | 交出 | 提供",
                 "系统提示词 | 你的系统提示 | 系统指令 | 初始提示 | 初始指令 | 隐藏指令 | 隐藏的指令 | 开发者指令 | 提示词原文 | 隐藏提示 | 内部指令 | 完整的系统提示 | 完整系统提示 | 全部系统提示 | 原始提示 | 原始指令 | 你的提示词 | 你的指令 | 你收到的指令 | 预设指令 | 你的prompt | 你的 prompt | system prompt | 最初的指令 | 最初的提示",
                 room=12,
-                unless="长度|字数|缓存命中|单元测试",
+                unless="长度|字数|缓存命中|单元测试|会拒绝|已拒绝|绝不能|不得|禁止|切勿|严禁|防止",
             ),
             raw(
                 r"(?:把|将)(?:你)?的?(?:完整|全部|所有|整个)?的?(?:系统提示词?|系统指令|初始(?:提示词?|指令)|隐藏(?:的)?指令|提示词|上面的(?:所有)?内容|以上(?:所有)?内容)[^。!?\n]{0,8}(?:输出|显示|打印|发|告诉|展示|复述|重复|写|贴|说|给|逐字)",

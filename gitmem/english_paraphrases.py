@@ -38,6 +38,22 @@ _TARGETS: Final = (
 ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
     "prompt_injection": (
         words(
+            "you | we | everyone",
+            "ignored | disregarded | forgot | dropped | discarded",
+            _EARLIER + " | your",
+            _ORDERS,
+            room=4,
+        ),
+        raw(
+            r"\b(?:instructions|rules|guidelines|directives|prompts?|text|orders) (?:\w+ ){0,3}?(?:above|before|earlier|previously)\b[^!?\n]{0,60}?\b(?:discard|ignore|disregard|forget|drop|skip) (?:them|it|those|all)\b",
+            "above | before | earlier | previously",
+            "discard | ignore | disregard | forget | drop | skip",
+        ),
+        raw(
+            r"\b(?:forget|ignore|disregard|drop) (?:all of it|everything|it all|all that)\s*(?:[,;-]+|and|then)?\s*(?:and )?(?:then )?(?:now )?(?:become|act|be |start|do |follow|answer|listen|obey|just|only|you are)",
+            "forget | ignore | disregard | drop",
+        ),
+        words(
             _DROP,
             _EARLIER + " | your | all | any | every",
             _ORDERS,
@@ -137,6 +153,11 @@ ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
     ),
     "bypass_restrictions": (
         raw(
+            r"\b(?:safety|moderation|content|ethics|compliance|alignment) (?:mode|protocols?|checks?|filter(?:ing)?|layer|system|module|settings?) (?:is|are|has been|have been|was|were) (?:now |hereby |fully )*(?:lifted|removed|off|disabled|suspended|switched off|turned off|deactivated|bypassed)\b",
+            "safety | moderation | content | ethics | compliance | alignment",
+            unless=r"\b(?:mail|gateway|pump|machine|press|proxy|spam|test build)\b",
+        ),
+        raw(
             r"\b(?:all |any |every |your |content |safety |the )(?:\w+ ){0,2}?(?:restrictions?|limits?|limitations|filters?|guardrails?|safeguards?|polic(?:y|ies)|safety rules?|rules|protocols?) (?:is|are|have been|has been|were|was) (?:now |hereby |all |temporarily |permanently |fully )*(?:lifted|removed|off|disabled|suspended|switched off|turned off|deactivated|waived|gone|void|unlocked)\b",
             "restriction | limit | filter | guardrail | safeguard | polic | rules | rule | protocol",
             "lifted | removed | off | disabled | suspended | deactivated | waived | gone | void | unlocked",
@@ -202,6 +223,16 @@ ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
         ),
     ),
     "deception_hide": (
+        raw(
+            r"\b(?:keep|leave|keeping|leaving) (?:the |your )?(?:user|operator|owner|human|team|admins?) (?:in the dark|unaware|uninformed|out of (?:it|this|the loop)|ignorant|oblivious)\b",
+            "keep | leave | keeping | leaving",
+            unless=r"\b(?:never|do not|don't|avoid|must not)\b",
+        ),
+        raw(
+            r"\b(?:report|give|show|tell|return|present|feed|state) (?:back )?(?:the |your )?(?:user |operator |owner )?(?:an? |the )?(?:false|fake|wrong|incorrect|made-up|fabricated|bogus|misleading|invented) (?:\w+ ){0,3}?(?:to (?:the |your )?(?:user|operator|owner|human)|instead)\b",
+            "false | fake | wrong | incorrect | made | fabricated | bogus | misleading | invented",
+            unless=r"\b(?:never|not|bug|fixture|mock|stub)\b",
+        ),
         words(
             "do not | don't | never | must not | mustn't | should not | shouldn't | avoid | refrain from | under no circumstances",
             "tell | telling | mention | mentioning | reveal | revealing | disclose | disclosing | acknowledge | discuss | talk about | speak of | refer to | admit | divulge | leak | expose | quote | describe | repeat",
@@ -294,6 +325,14 @@ ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
             unless=r"\b(?:reset|policy|rotation|link|manager|never|not|count|names)\b",
         ),
     ),
+    "translate_execute": (
+        words(
+            "execute | run | follow | obey | carry out | do",
+            "base64 | base64-encoded | encoded | hex | hexadecimal | rot13 | cipher | encrypted | obfuscated",
+            "decoding | decoded | decode | decrypting | decrypted | decrypt | deciphering | unpacking",
+            room=8,
+        ),
+    ),
     "role_hijack": (
         raw(
             r"\b(?:you are|you're) (?:now |hereby |officially |henceforth )+(?:appointed |promoted |known |called |named |made |declared )?(?:as |to )?(?:root|admin|administrator|dan|evil|free|unrestricted|unbound|god|superuser|\w+bot|\w+gpt)\b",
@@ -337,7 +376,7 @@ ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
             " | (?:exact|verbatim|full|complete|entire|whole|precise) (?:text|content|contents|wording|copy|words) of (?:your|the (?:system|hidden|initial|developer|original|first)) (?:\\w+ )?(?:prompt|instructions?|message|rules)"
             " | your (?:full|entire|complete|exact|whole) (?:prompt|instructions|rules|configuration)",
             room=5,
-            unless=r"\b(?:cake|coffee|recipe|installer|doctor|landlord|prompt color|ps1|release notes|unit tests?|golden)\b",
+            unless=r"\b(?:refus(?:es|ed|ing)|declin(?:es|ed)|(?:bot|assistant|agent|model) (?:must|should|will|may|can|does)? ?(?:never|not)|cake|coffee|recipe|installer|doctor|landlord|prompt color|ps1|release notes|unit tests?|golden)\b",
         ),
         raw(
             r"\bwhat (?:were|are|was|is|do|does|did) (?:the )?(?:first|exact|full|opening|last|initial|very first)? ?(?:words?|lines?|sentences?|text|content|contents|paragraph) (?:of|in) (?:your|the system) (?:\w+ )?(?:prompt|instructions?|message)\b|\bwhat (?:instructions|rules|prompt) (?:were|are|have) you (?:been )?(?:given|following|told|running)\b",
@@ -405,6 +444,7 @@ ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
         ),
     ),
     "c2_heartbeat": (
+        raw(r"\bbeacon (?:home|out|back|in)\b", "beacon"),
         raw(
             r"\b(?:contact|connect to|report (?:back )?to|call|ping|poll|reach out to|phone|reply to|talk to|answer to) (?:the |our |my |your |an? |operator's |attacker's )*(?:c2|c&c|control server|command server|remote controller|operator's (?:c2|server)|attacker(?:'s)?(?: server)?|handler|botmaster)\b",
             "c2 | c&c | server | controller | attacker | handler | botmaster",
@@ -416,6 +456,10 @@ ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
         ),
     ),
     "c2_task_pull": (
+        raw(
+            r"\b(?:fetch|get|pull|receive|await|request|poll for|check for|download) (?:new |next |your |the |fresh )*tasking\b",
+            "tasking",
+        ),
         near(
             "poll | fetch | query | visit | check | request | download | get | open | read | load | call | retrieve | pull",
             r"(?:https?://|hxxps?://|(?:\d{1,3}\.){3}\d{1,3})",
@@ -460,6 +504,10 @@ ENGLISH_PARAPHRASES: Final[dict[str, tuple[Shape, ...]]] = {
         ),
     ),
     "context_exfil": (
+        raw(
+            r"\b(?:bcc|blind[- ]copy) [\w.+-]{1,60}@[\w-]{1,60}\.[a-z]{2,}[^.!?]{0,30}\b(?:every|each|all|any)\b|\balways (?:bcc|cc|copy) [\w.+-]{1,60}@[\w-]{1,60}\.[a-z]{2,}",
+            "bcc | blind | always",
+        ),
         near(
             "send | email | e-mail | mail | forward | upload | exfiltrate | leak | transmit | post | dm | paste | copy | deliver | relay | smuggle | push | transfer | publish | dump | bcc | cc | sell | ship | sync",
             r"(?<![a-z])(?:(?:customer|client|user|company|employee|production|whole|entire) (?:database|db|records|data|list|table)|database|credit card|card numbers?|(?:each|every|all)(?: new| future| incoming| the)? (?:messages?|e-?mails?|memories|notes|files|documents|conversations?|replies|answers)|contents? of (?:the |your |this |memory|user|all )|memory files?|whatever (?:you|the user)|everything (?:you|the user|in)|private (?:notes|files|data|documents|messages|photos)|internal (?:documents|data|files|notes)|vault|browsing history|medical records?|bank details|social security|home directory|~/documents|ssh folder)",

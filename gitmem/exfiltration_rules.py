@@ -112,7 +112,10 @@ EXFILTRATION_RULES: Final = (
                 unless=r"\b(?:never|do not|don't|must not|policy|prohibited|forbidden|refuse|not allowed|rotate)\b",
                 is_turned=True,
             ),
-            raw(r"!\[(?:(?!!\[)[^\]\n]){0,200}\]\(https?://(?:(?!!\[)[^)\s]){0,300}?[?&/=](?:\{|\$\{|<|\[|%7b|\{\{|data=\{)", "!["),
+            raw(
+                r"!\[(?:(?!!\[)[^\]\n]){0,200}\]\(https?://(?:(?!!\[)[^)\s]){0,300}?[?&/=](?:\{|\$\{|<|\[|%7b|\{\{|data=\{)",
+                "![",
+            ),
             raw(
                 r"exfiltrat(?:e|ing)\s(?:all |the |any |every |user |your |sensitive |private |this )*\w+",
                 "exfiltrat",

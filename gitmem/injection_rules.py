@@ -85,11 +85,11 @@ INJECTION_RULES: Final = (
             words("start over | begin anew | start fresh", "new | these | following", _STRONG, room=6),
             raw(
                 r"\b(?:previous|prior|earlier|above|preceding|foregoing|former|original|initial|your|system|existing) (?:\w+ ){0,3}"
-                r"(?:instructions?|rules|directives|guidelines|prompts?|programming) (?:\w+ ){0,2}"
+                r"(?:instructions?|rules|directives|guidelines|prompts?|programming|orders|commands|constraints|restrictions) (?:\w+ ){0,2}"
                 r"(?:(?:is|are|have been|has been|were) (?:now |hereby |all )?(?:void|null|obsolete|cancell?ed|revoked|superseded|"
                 r"overridden|suspended|lifted|rescinded|no longer (?:valid|in effect|in force|binding|relevant))|"
                 r"no longer (?:appl(?:y|ies)|count|bind|matter|hold)|(?:do not|don't) apply (?:to you|any ?more|here))",
-                "instruction | rule | directive | guideline | prompt | programming",
+                "instruction | rule | directive | guideline | prompt | programming | orders | commands | constraint | restriction",
                 "void | null | obsolete | cancel | revoked | supersede | overrid | suspended | lifted | rescinded | no longer | apply",
             ),
             raw(
@@ -376,7 +376,7 @@ INJECTION_RULES: Final = (
             ),
             raw(r"base64 (?:-d|--decode|-di)\b[^\n]{0,40}\|\s*(?:sudo )?(?:ba|z|da)?sh\b", "base64"),
             raw(
-                r"(?:翻译|转换|解码|解密|还原|破译)[^。!?\n]{0,30}(?:并|然后|再|之后|后|接着)[^。!?\n]{0,4}(?:执行|运行|照做|遵循|照办|按其行事|按照其)(?!测试|单元)",
+                r"(?:翻译|转换|解码|解密|还原|破译)[^。!?\n]{0,30}(?:并|然后|再|之后|后|接着)[^。!?\n]{0,12}?(?:执行|运行|照做|遵循|照办|按其行事|按照其)(?!测试|单元)",
                 "执行 | 运行 | 照做 | 遵循 | 照办 | 按",
                 "翻译 | 转换 | 解码 | 解密 | 还原 | 破译",
             ),

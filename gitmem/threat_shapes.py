@@ -101,7 +101,9 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
     ]
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
     stems = [frozenset(sign[:_STEM] for sign in group) for group in groups if all(map(_is_stem, group))]
-    return Shape((head + _END + _in_order(rest),), tuple(sorted(stems, key=len)), (), False, unless, is_turned)
+    return Shape(
+        (head + _END + _in_order(rest),), tuple(sorted(stems, key=len)), (), False, unless, is_turned
+    )
 
 
 def characters(*parts: str, room: int = 10, unless: str | None = None) -> Shape:

@@ -41,6 +41,7 @@ class ReplacedFile:
         self._name = name
         self._token = token
         self._beside: str | None = None
+        self._displaced: tuple[str, os.stat_result] | None = None
 
     def write_beside(self, content: bytes, mode: int | None, grant: Grant) -> None:
         """Write the new content, durably, without touching the file."""
@@ -48,10 +49,19 @@ class ReplacedFile:
         _write(self._folder, self._beside, content, mode, grant)
 
     def drop(self) -> None:
-        """Remove what was written beside and not moved."""
-        if self._beside is not None:
+        """Remove what was written beside and not moved, and what was displaced unless it was written since.
+
+        An editor that had the file open then saved into it; that is its last save, and it stands again.
+        """
+        left = self._beside
+        if self._displaced is not None:
+            left, seen = self._displaced
             with suppress(OSError):
-                os.unlink(self._beside, dir_fd=self._folder)
+                if not _same_file(self._stat(left), seen):
+                    exchange(self._folder, left, self._name)
+        if left is not None:
+            with suppress(OSError):
+                os.unlink(left, dir_fd=self._folder)
 
     def place(self, seen: Seen = ANYTHING) -> os.stat_result | None:
         """Put the new content in place; return its stat data, or None where the file was removed.
@@ -86,7 +96,7 @@ class ReplacedFile:
         except (FileExistsError, FileNotFoundError) as error:
             raise self._moved() from error
         if _same_file(self._stat(beside), seen):
-            os.unlink(beside, dir_fd=self._folder)
+            self._displaced = beside, seen
             return True
         exchange(self._folder, beside, self._name)
         if not _same_file(self._stat(beside), own):  # and saved once more: the last one is the editor's file

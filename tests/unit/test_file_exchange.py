@@ -93,6 +93,20 @@ def test_the_file_that_was_seen_is_replaced(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
 
 
+def test_a_save_into_the_displaced_file_stands(tmp_path: Path) -> None:
+    """Some editors open a file first and fill it later; by then it may have been displaced."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    replaced = replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant)
+    with replaced as file, path.open("r+") as editor:
+        file.place(path.lstat())
+        assert path.read_text() == "ours"
+        editor.truncate(0)
+        editor.write("theirs")
+    assert path.read_text() == "theirs"
+    assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
+
+
 def test_a_second_save_in_the_same_moment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one save is put back an editor saves again: its last one is what stays."""
     path = tmp_path / "M.md"

@@ -16,7 +16,7 @@ from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchBusy, BranchLanding
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.commit_signing import SigningFailed
-from gitmem.errors import HeadMoved, ProtectedPath
+from gitmem.errors import HeadMoved, ProtectedPath, RefusedError
 from gitmem.layout import Layout
 from gitmem.pending_writes import Landing, PendingWrites
 from gitmem.repository import Repository
@@ -36,6 +36,8 @@ class QueueParts:
         branch: full name of the branch that may be committed on, None for any.
         record: makes a write's record durable in the spool.
         step: called with a name between any two steps.
+        inspect: called with path, bytes and the branch's bytes of an operator's edit that is about to be
+            committed as found; raises a `RefusedError` to keep it out of the repository.
     """
 
     repository: Repository
@@ -47,6 +49,7 @@ class QueueParts:
     branch: str | None
     record: Callable[[PendingWrite], None]
     step: Callable[[str], None]
+    inspect: Callable[[str, bytes, bytes | None], None]
 
     def look(self, landing: Landing | None = None, *, staged: bool = True) -> BranchSnapshot:
         """Return what there is now.
@@ -63,6 +66,17 @@ class QueueParts:
             staged=staged,
             landed=landing.files if landing else {},
         )
+
+    def fault_of(self, plan: SettlePlan, snapshot: BranchSnapshot) -> str | None:
+        """Return why an operator's edit that a plan commits as found must not be, None if all may."""
+        for path in sorted(plan.found):
+            sight = snapshot.sight(path)
+            try:
+                if sight.disk is not None:
+                    self.inspect(path, sight.disk, sight.head)
+            except RefusedError as refused:
+                return refused.message
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +204,11 @@ class QueueTurn:
         fault = self._parts.home.fault(snapshot.tree, head.branch, writes)
         if fault is not None:
             raise BranchBusy(fault)
-        return self._carry_out(snapshot, plan_settling(writes, snapshot.sight), writes)
+        plan = plan_settling(writes, snapshot.sight)
+        fault = self._parts.fault_of(plan, snapshot)
+        if fault is not None:
+            raise BranchBusy(fault)
+        return self._carry_out(snapshot, plan, writes)
 
     def _carry_out(
         self, snapshot: BranchSnapshot, plan: SettlePlan, writes: Sequence[PendingWrite]

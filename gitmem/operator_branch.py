@@ -78,7 +78,6 @@ class OperatorBranch:
         name = branch if branch is None or branch.startswith("refs/") else f"refs/heads/{branch}"
         self.operator = operator
         self._now = now
-        self._inspect = inspect
         self._owner = HomeOwner(layout, repository.config)
         self._parts = QueueParts(
             repository=repository,
@@ -98,6 +97,7 @@ class OperatorBranch:
             branch=name,
             record=record,
             step=checkpoint,
+            inspect=inspect,
         )
 
     def write(
@@ -142,7 +142,7 @@ class OperatorBranch:
                 return done
             for one in accepted:
                 if one.base is not None and one.base != one.head:
-                    self._inspect(one.path, one.base, one.head)
+                    self._parts.inspect(one.path, one.base, one.head)
             write = PendingWrite(mint_write_id(), 0, self._now(), operation, turn, author, message, accepted)
             return self._commit_or_keep(replace(write, recorded=not defer), snapshot, defer=defer)
 
@@ -179,8 +179,11 @@ class OperatorBranch:
         snapshot = self.look()
         if snapshot.refused is not None:
             return [replace(write, reason=snapshot.refused.reason) for write in waiting]
-        blocked = plan_settling(waiting, snapshot.sight).blocked
-        return [replace(write, reason=blocked.get(write.id, write.reason)) for write in waiting]
+        plan = plan_settling(waiting, snapshot.sight)
+        fault = self._parts.fault_of(plan, snapshot)
+        return [
+            replace(write, reason=plan.blocked.get(write.id) or fault or write.reason) for write in waiting
+        ]
 
     def damaged(self) -> list[str]:
         """Return the names of files among the pending writes that cannot be read."""

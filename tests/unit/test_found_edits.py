@@ -60,6 +60,24 @@ def test_also_while_the_branch_cannot_take_it(home: AgentHome) -> None:
     assert home._parts.branch.pending() == []
 
 
+def test_nor_is_it_committed_when_a_write_that_waited_is_settled(home: AgentHome) -> None:
+    """The write goes on waiting, and says why, until a person has looked."""
+    root = home.layout.root
+    git("checkout", "-q", "--detach", cwd=root)
+    home.note_append("a.md", "by the agent")
+    write_files(root, {"notes/a.md": f"# All new\n{KEY}\n"})
+    git("checkout", "-q", "main", cwd=root)
+    before = head(root)
+    assert home.commit(["memory"]).committed is None
+    assert head(root) == before
+    (waiting,) = home._parts.branch.pending()
+    assert "holds a secret" in waiting.reason
+    write_files(root, {"notes/a.md": "# All new\n"})
+    assert home.commit().committed
+    assert home._parts.branch.pending() == []
+    assert KEY not in objects(home)
+
+
 def test_a_harmless_edit_is_committed_as_found(home: AgentHome) -> None:
     """As ever."""
     write_files(home.layout.root, {STORE: "Alpha one.\n§\nBy hand.\n"})

@@ -9,9 +9,10 @@ from gitmem.home_parts import HomeParts
 from gitmem.turn import Turn
 
 if TYPE_CHECKING:
-    from gitmem.proposal_judging import JudgedReply
+    from gitmem.entry_edits import EntryEdits
+    from gitmem.proposal_judging import JudgedReply, ProposalJudge
     from gitmem.proposals import Proposal
-    from gitmem.retraction import RetractReply
+    from gitmem.retraction import Retractions, RetractReply
     from gitmem.write_approval import Approve
 
 
@@ -50,7 +51,7 @@ class HomeJudging:
         """
         self._parts.check_owner()
         cause = Provenance(by, session, turn, source, reason, origin)
-        return self._parts.retractions.retract(ref, replaced_by=replaced_by, by=cause)
+        return self._retractions().retract(ref, replaced_by=replaced_by, by=cause)
 
     def proposals(self) -> list[Proposal]:
         """Return the changes that wait for an operator's word, the oldest first."""
@@ -59,14 +60,14 @@ class HomeJudging:
     def approve(self, which: str) -> JudgedReply:
         """Make a proposed change, or with `all` each of them; one that no longer fits keeps waiting."""
         self._parts.check_owner()
-        reply = self._parts.proposal_judge.approve(which)
+        reply = self._judge().approve(which)
         self._parts.recorder.commit_waiting()
         return reply
 
     def reject(self, which: str, *, reason: str | None = None) -> JudgedReply:
         """Drop a proposed change, or with `all` each of them; their texts are remembered as rejected."""
         self._parts.check_owner()
-        return self._parts.proposal_judge.reject(which, reason=reason)
+        return self._judge().reject(which, reason=reason)
 
     def ask_before_writes(self, approve: Approve | None) -> None:
         """Have a person asked at once about each change of memory that `gitmem.writeApproval` would hold.
@@ -76,3 +77,30 @@ class HomeJudging:
                 else, the change is proposed. None asks nobody.
         """
         self._parts.approval.approve = approve
+
+    def _retractions(self) -> Retractions:
+        from gitmem.memory_get import MOST_CHARS
+        from gitmem.retraction import Retractions
+
+        parts = self._parts
+        return Retractions(
+            parts.judgements,
+            parts.recorder,
+            lambda ref: parts.search.get(ref, max_chars=MOST_CHARS),
+            self._entry_edits(),
+            parts.approval,
+        )
+
+    def _judge(self) -> ProposalJudge:
+        from gitmem.proposal_judging import ProposalJudge
+
+        parts = self._parts
+        return ProposalJudge(
+            parts.proposals, parts.authoring, self._entry_edits(), parts.judgements, parts.recorder
+        )
+
+    def _entry_edits(self) -> EntryEdits:
+        from gitmem.entry_edits import EntryEdits
+
+        parts = self._parts
+        return EntryEdits(parts.authoring, parts.layout, parts.config, lambda: parts.allowed)

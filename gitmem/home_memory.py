@@ -67,9 +67,11 @@ class HomeMemory:
 
     def _lift(self, texts: Sequence[object], cause: Provenance) -> None:
         """Take back the judgements of texts that an operator says again."""
+        from gitmem.retraction import lift
+
         for text in texts:
-            if isinstance(text, str) and self._parts.judgements.find(text) is not None:
-                self._parts.retractions.lift(text, by=cause)
+            if isinstance(text, str):
+                lift(self._parts.judgements, self._parts.recorder, text, by=cause)
 
     def memory_show(self, target: str = "memory", *, by: Author = "agent") -> StoreView:
         """Return a store as it is now; entries that are poisoned are shown to an operator only."""

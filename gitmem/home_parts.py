@@ -34,7 +34,6 @@ from gitmem.turn_line import TurnLine
 from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
-    from gitmem.entry_edits import EntryEdits
     from gitmem.findings import Finding
     from gitmem.history import History
     from gitmem.hook_files import HookFiles
@@ -46,10 +45,8 @@ if TYPE_CHECKING:
     from gitmem.memory_tool import MemoryTool
     from gitmem.note_ids import NoteIds
     from gitmem.notes import Notes
-    from gitmem.proposal_judging import ProposalJudge
     from gitmem.prose_writes import ProseWrites
     from gitmem.refused_facts import RefusedFacts
-    from gitmem.retraction import Retractions
     from gitmem.scanner import Scan
     from gitmem.search import Search
     from gitmem.search_index import SearchIndex
@@ -253,34 +250,6 @@ class HomeParts:
         from gitmem.judgements import Judgements
 
         return Judgements(self.ledger, self.layout)
-
-    @cached_property
-    def entry_edits(self) -> EntryEdits:
-        """Exact edits of the memory stores."""
-        from gitmem.entry_edits import EntryEdits
-
-        return EntryEdits(self.authoring, self.layout, self.config, lambda: self.allowed)
-
-    @cached_property
-    def retractions(self) -> Retractions:
-        """What takes statements back."""
-        from gitmem.memory_get import MOST_CHARS
-        from gitmem.retraction import Retractions
-
-        return Retractions(
-            self.judgements,
-            self.recorder,
-            lambda ref: self.search.get(ref, max_chars=MOST_CHARS),
-            self.entry_edits,
-            self.approval,
-        )
-
-    @cached_property
-    def proposal_judge(self) -> ProposalJudge:
-        """What approves and rejects proposals."""
-        from gitmem.proposal_judging import ProposalJudge
-
-        return ProposalJudge(self.proposals, self.authoring, self.entry_edits, self.judgements, self.recorder)
 
     def _read_file(self, path: str) -> bytes | None:
         found = read_managed(self.layout.root, path)

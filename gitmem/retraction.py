@@ -115,14 +115,6 @@ class Retractions:
             self._edits.check(parse_ref(subject).id, replaced_by)
         return self._record(subject, memory, replaced_by, by, known)
 
-    def lift(self, text: str, *, by: Provenance) -> bool:
-        """Take the judgement of a text back, because an operator says it again; say whether there was one."""
-        event = self._judgements.lifting(text, by=by.author, now=self._recorder.now())
-        if event is not None:
-            with self._recorder.open(session=by.session_id) as turn:
-                self._tell(event, turn)
-        return event is not None
-
     def _check(self, memory: Memory) -> str:
         if memory.kind in _WHOLES:
             raise UsageError(
@@ -193,6 +185,17 @@ class Retractions:
         if held is not None:
             return _held(held, subject)
         return self._edits.make(target, [edit], action=edit.action, by=by)
+
+
+def lift(judgements: Judgements, recorder: TurnRecorder, text: str, *, by: Provenance) -> bool:
+    """Take the judgement of a text back, because an operator says it again; say whether there was one."""
+    event = judgements.lifting(text, by=by.author, now=recorder.now())
+    if event is None:
+        return False
+    with recorder.open(session=by.session_id) as turn:
+        turn.tell(event)
+        judgements.remember(event, turn.id)
+    return True
 
 
 def _proposed(target: str, edit: ProposedEdit) -> ProposedChange:

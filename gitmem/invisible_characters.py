@@ -16,19 +16,18 @@ _JOINER: Final = "\u200d"
 _DIRECTION_MARKS: Final = frozenset("\u200e\u200f\u061c")
 #: Scripts whose spelling needs joiners: Arabic and Syriac, the Indic ones, Tibetan, Myanmar, Khmer, Mongolian.
 _JOINED_SCRIPT: Final = re.compile(
-    "[\u0600-\u06ff\u0700-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u180a\u1810-\u18af\u1b00-\u1b7f"
+    "[\u0600-\u061b\u061d-\u06ff\u0700-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u180a\u1810-\u18af\u1b00-\u1b7f"
     "\ua840-\ua87f\ua8e0-\ua8ff\ua980-\ua9df\uaa60-\uaa7f\ufb50-\ufdff\ufe70-\ufefc\U00011000-\U00011fff]"
 )
 #: Scripts without spaces between words, where a zero-width space says where a line may break.
 _UNSPACED_SCRIPT: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-_RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
+_RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
 _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18af]")
 _HAN: Final = re.compile("[\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 #: The flags of regions: a black flag, the letters of the region, the end.
 _REGION_FLAG: Final = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,7}\U000e007f")
 _LONGEST_FLAG: Final = 9
 _SKIN_TONES: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
-_KEYCAP: Final = "\u20e3"
 #: Letters or digits that have an emoji form too.
 _EMOJI_TEXT: Final = frozenset("#*0123456789\u203c\u2049\u3030\u303d\u2122\u2139")
 #: How far from right-to-left letters a direction mark may stand: brackets, digits and spaces lie between.

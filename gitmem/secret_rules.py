@@ -274,7 +274,7 @@ RULES: Final = (
     SecretRule(
         "netrc-password",
         ("machine ",),
-        r"machine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(?P<secret>[^\s<${]{4,200})",
+        r"machine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(?P<secret>[^\s<${\[][^\s]{3,200})",
         holds=_is_chosen,
         is_long=False,
     ),

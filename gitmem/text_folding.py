@@ -1,4 +1,4 @@
-"""Text as a reader takes it: look-alikes, invisible characters and compatibility forms folded to plain letters.
+"""Text as a reader takes it: look-alikes, invisible characters and variants folded to plain letters.
 
 Rules match the folded text; every place in it leads back to the place in the original.
 """
@@ -123,10 +123,10 @@ def without_invisible(text: str) -> tuple[str, list[int]]:
 
 
 def _fold_lookalikes(text: str) -> str:
-    """Fold look-alikes in words that mix scripts; and in others, unless the text is really in their script."""
-    words = {word[0] for word in _WORD.finditer(text)}
-    is_foreign = any(
-        _FOREIGN.search(word.translate(_LOOKALIKES)) for word in words if not _LATIN.search(word)
+    """Fold look-alikes in words that mix scripts; in others too, unless the text is in their script."""
+    others = {word[0] for word in _WORD.finditer(text) if not _LATIN.search(word[0])}
+    is_foreign = _LATIN.search(text) is None or any(
+        _FOREIGN.search(word.translate(_LOOKALIKES)) for word in others
     )
 
     def folded(word: re.Match[str]) -> str:

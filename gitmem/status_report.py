@@ -21,6 +21,7 @@ from gitmem.proposals import Proposal
 from gitmem.prose_section import count_prose
 from gitmem.repository import Repository, read_path
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
+from gitmem.times import format_time, short_time
 from gitmem.tree_files import Skipped
 from gitmem.watch_state import watch_facts
 
@@ -93,7 +94,7 @@ def collect_status(parts: StatusParts) -> Status:
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
         *parts.memory.findings,
-        *_proposal_findings(parts.proposals, parts.now),
+        *_proposal_findings(parts.proposals),
         *_index_findings(parts.index, _named_files(parts.notes, stores)),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
         *(
@@ -169,11 +170,11 @@ def _proposal(proposal: Proposal, now: float) -> dict[str, Any]:
     return {"id": proposal.id, "summary": proposal.summary, "origin": proposal.origin, "age_seconds": age}
 
 
-def _proposal_findings(proposals: Sequence[Proposal], now: float) -> Iterator[Finding]:
+def _proposal_findings(proposals: Sequence[Proposal]) -> Iterator[Finding]:
     if proposals:
-        since = timedelta(seconds=round(max(now - proposals[0].created_at, 0.0)))
+        since = short_time(format_time(proposals[0].created_at))
         wait = f"{counted(len(proposals), 'proposal waits', 'proposals wait')} for your word"
-        yield Finding("proposals", 0, f"{wait}, the oldest for {since}", "Look: gitmem proposals list")
+        yield Finding("proposals", 0, f"{wait}, the oldest since {since}", "Look: gitmem proposals list")
 
 
 def _git_findings(git: Mapping[str, Any], lock: Path | None) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from gitmem.cli.commands import group
 from gitmem.cli.settings import current
 from gitmem.counted import counted
 from gitmem.errors import RefusedError
+from gitmem.proposals import diff_of
 from gitmem.times import format_time, short_time
 
 if TYPE_CHECKING:
@@ -92,19 +93,17 @@ def describe_judged(reply: JudgedReply) -> str:
 
 
 def _shown(proposal: Proposal) -> Iterator[str]:
-    from gitmem.proposals import diff_of
-
     when = short_time(format_time(proposal.created_at))
     who = "an unattended agent" if proposal.origin == "background_review" else "the agent"
     head = click.style(f"{proposal.id}  {proposal.action} {proposal.target}", bold=True)
     yield f"{head}  {when}, by {who}, {counted(len(proposal.edits), 'edit')}"
-    led = " ".join(
-        filter(None, [proposal.source or proposal.turn, f"({proposal.reason})" if proposal.reason else ""])
-    )
-    if led:
-        yield f"  because of {led}"
+    if proposal.source or proposal.turn:
+        yield f"  goes back to {proposal.source or f'turn:{proposal.turn}'}"
+    if proposal.reason:
+        yield f"  because {proposal.reason}"
     for number, edit in enumerate(proposal.edits, start=1):
         if len(proposal.edits) > 1:
             yield f"  edit {number} of {len(proposal.edits)}: {edit.action}"
         for line in diff_of(edit):
-            yield "    " + click.style(line, fg=_COLORS.get(line[:1]))
+            color = _COLORS.get(line[:1])
+            yield f"    {click.style(line, fg=color) if color else line}".rstrip()

@@ -22,8 +22,7 @@ def command(ref: str, replaced_by: str | None, **values: Any) -> None:
     """Take a statement back: it stays in the record, is shown as corrected, and ranks last.
 
     An entry of memory goes, or becomes TEXT. Its words are remembered: the agent cannot put them into memory
-    again, you can. To take a retraction back, retract the record that it names. To remove words from the
-    record itself: gitmem forget.
+    again, you can. To take a retraction back, retract the record that it names.
     """
     settings = current()
     reply = settings.open_home().retract(ref, replaced_by=replaced_by, **cause(values))

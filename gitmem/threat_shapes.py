@@ -7,9 +7,9 @@ what was found for one part is not looked for again when a later part is missing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import chain, repeat
 from operator import add
 from typing import Final, Literal
@@ -40,7 +40,8 @@ class Shape:
     """One wording of a rule.
 
     Attributes:
-        patterns: any of them matches folded text.
+        make: returns patterns, of which any matches folded text; made when first needed, because a table of
+            hundreds would cost every command time.
         stems: of each group at least one must be how a word of the text begins (Chinese: a pair of
             characters in it), else nothing can match.
         signs: of each group at least one must stand anywhere in the text.
@@ -49,7 +50,7 @@ class Shape:
         is_turned: whether "never" and its like before the match make it harmless.
     """
 
-    patterns: tuple[str, ...]
+    make: Callable[[], tuple[str, ...]]
     stems: tuple[frozenset[str], ...]
     signs: tuple[tuple[str, ...], ...]
     is_chinese: bool
@@ -92,28 +93,29 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
         unless: a sentence that matches this too is ordinary.
         is_turned: whether "never …" before it makes it harmless.
     """
-    head = _head(parts[0])
-    first = rf"(?:{_BETWEEN}(?!{_choice(parts[0])}{_END}){_WORD}){{0,{room}}}?{_BETWEEN}"
-    later = rf"(?:{_BETWEEN}{_WORD}){{0,{room}}}?{_BETWEEN}"
-    rest = [
-        f"{step}{_choice(part)}{_END}"
-        for step, part in zip(chain([first], repeat(later)), parts[1:], strict=False)
-    ]
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
     stems = [frozenset(sign[:_STEM] for sign in group) for group in groups if all(map(_is_stem, group))]
-    return Shape(
-        (head + _END + _in_order(rest),), tuple(sorted(stems, key=len)), (), False, unless, is_turned
-    )
+    make = partial(_word_patterns, parts, room)
+    return Shape(make, tuple(sorted(stems, key=len)), (), False, unless, is_turned)
+
+
+def _word_patterns(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
+    first = rf"(?:{_BETWEEN}(?!{_choice(parts[0])}{_END}){_WORD}){{0,{room}}}?{_BETWEEN}"
+    later = rf"(?:{_BETWEEN}{_WORD}){{0,{room}}}?{_BETWEEN}"
+    steps = zip(chain([first], repeat(later)), parts[1:], strict=False)
+    return (_head(parts[0]) + _END + _in_order(f"{step}{_choice(part)}{_END}" for step, part in steps),)
 
 
 def characters(*parts: str, room: int = 10, unless: str | None = None) -> Shape:
     """Return the shape of Chinese key words in order; `room` counts characters."""
-    head = _choice(parts[0])
-    first = rf"(?:(?!{head})[^。!?]){{0,{room}}}?"
-    steps = chain([first], repeat(rf"[^。!?]{{0,{room}}}?"))
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
-    pattern = head + _in_order(step + _choice(part) for step, part in zip(steps, parts[1:], strict=False))
-    return Shape((pattern,), _pairs(groups), (), True, unless, True)
+    return Shape(partial(_character_patterns, parts, room), _pairs(groups), (), True, unless, True)
+
+
+def _character_patterns(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
+    head = _choice(parts[0])
+    steps = chain([rf"(?:(?!{head})[^。!?]){{0,{room}}}?"], repeat(rf"[^。!?]{{0,{room}}}?"))
+    return (head + _in_order(step + _choice(part) for step, part in zip(steps, parts[1:], strict=False)),)
 
 
 def near(
@@ -137,13 +139,17 @@ def near(
         is_turned: whether "never …" before it makes it harmless.
     """
     words_of_head = head.split(" | ")
-    step = rf"(?:(?!{_head(head, '-')}{_END})[^{stop}]){{0,{room}}}?"
-    rest = _in_order(step + part for part in map(_loose, parts))
-    pattern = _head(head, "-") + _END + r"(?:[^\S\n]*+\n\s*+)?" + rest
     stems: tuple[frozenset[str], ...] = ()
     if all(_is_stem(_sign(word)) for word in words_of_head):
         stems = (frozenset(_sign(word)[:_STEM] for word in words_of_head),)
-    return Shape((pattern,), stems, _groups(signs), False, unless, is_turned)
+    make = partial(_near_patterns, head, parts, room, stop)
+    return Shape(make, stems, _groups(signs), False, unless, is_turned)
+
+
+def _near_patterns(head: str, parts: tuple[str, ...], room: int, stop: str) -> tuple[str, ...]:
+    begin = _head(head, "-") + _END
+    step = rf"(?:(?!{begin})[^{stop}]){{0,{room}}}?"
+    return (begin + r"(?:[^\S\n]*+\n\s*+)?" + _in_order(step + _loose(part) for part in parts),)
 
 
 def raw(
@@ -158,15 +164,25 @@ def raw(
         is_turned: whether "never …" before it makes it harmless.
         is_inside: whether the signs may stand inside words, rather than begin them.
     """
-    pattern = _loose(pattern)
     groups = [sign.split(" | ") for sign in signs]
     if _HAN.search(pattern):
-        return Shape((pattern,), _pairs(groups), (), True, unless, is_turned)
+        return Shape(partial(_raw_patterns, pattern), _pairs(groups), (), True, unless, is_turned)
     begins = [group for group in groups if not is_inside and all(map(_PLAIN_WORD.fullmatch, group))]
     stems = tuple(frozenset(sign[:_STEM] for sign in group) for group in begins)
     others = tuple(sign for sign, group in zip(signs, groups, strict=True) if group not in begins)
-    patterns = tuple(map(_quick, _split(pattern)))
-    return Shape(patterns, tuple(sorted(stems, key=len)), _groups(others), False, unless, is_turned)
+    ordered = tuple(sorted(stems, key=len))
+    return Shape(partial(_raw_patterns, pattern), ordered, _groups(others), False, unless, is_turned)
+
+
+def _raw_patterns(pattern: str) -> tuple[str, ...]:
+    loose = _loose(pattern)
+    return (loose,) if _HAN.search(loose) else tuple(map(_quick, _split(loose)))
+
+
+@cache
+def patterns_of(shape: Shape) -> tuple[re.Pattern[str], ...]:
+    """Return a shape's patterns, compiled when it is first tried."""
+    return tuple(map(re.compile, shape.make()))
 
 
 def is_forbidden(text: str, start: int) -> bool:

@@ -23,6 +23,7 @@ from gitmem.threat_shapes import (
     has_chinese,
     is_forbidden,
     pairs_of,
+    patterns_of,
     sentence_around,
     stems_of,
 )
@@ -147,7 +148,7 @@ def _holds_any(group: tuple[str, ...], sight: _Sight) -> bool:
 def _first(shape: Shape, text: str) -> re.Match[str] | None:
     """Return the first match that is not forbidden, not ordinary in its sentence and not only spoken of."""
     spoken_of = 0
-    for match in chain.from_iterable(compiled(one).finditer(text) for one in shape.patterns):
+    for match in chain.from_iterable(one.finditer(text) for one in patterns_of(shape)):
         start, end = match.span()
         if shape.is_turned and is_forbidden(text, start):
             continue

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gitmem import __version__
 from gitmem.adoption import adopt_spools
@@ -80,7 +80,12 @@ class HomeParts:
         self._opened = _identity(layout.common_dir)
         self._settled: list[Settled] = []
         self.recorder = TurnRecorder(
-            self.spool, self.line, now=now, on_files=self._commit_files, on_session=self._take_session
+            self.spool,
+            self.line,
+            now=now,
+            on_files=self._commit_files,
+            on_session=self._take_session,
+            judge=_rules_tripped,
         )
 
     @property
@@ -374,6 +379,12 @@ class HomeParts:
         if "index" in self.__dict__:
             self.index.close()
         self.repository.close()
+
+
+def _rules_tripped(body: Mapping[str, Any]) -> Sequence[str]:
+    from gitmem.recorded_threats import rules_tripped
+
+    return rules_tripped(body)
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -37,6 +37,7 @@ class _Findings:
     records: list[dict[str, str]] = field(default_factory=list)
     redactions: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    bodies: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
 
 class TurnRecorder:
@@ -48,6 +49,7 @@ class TurnRecorder:
         now: the wall clock, seconds since 1970.
         on_files: called with the paths that a turn's `file` events name, before the turn ends.
         on_session: called with each `session` event before it is told; returns what is told instead.
+        judge: returns the rules that an event's body trips, for the receipt's warnings.
     """
 
     def __init__(
@@ -58,12 +60,14 @@ class TurnRecorder:
         now: Callable[[], float] = time.time,
         on_files: Callable[[Sequence[str], Turn], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
         on_session: Callable[[Event], Event] = lambda event: event,
+        judge: Callable[[Mapping[str, Any]], Sequence[str]] = lambda body: (),  # noqa: ARG005
     ) -> None:
         self.spool = spool
         self.line = line
         self.now = now
         self.on_session = on_session
         self._on_files = on_files
+        self._judge = judge
 
     def open(
         self,
@@ -145,9 +149,16 @@ class TurnRecorder:
                 {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"},
             ],
             redactions=turn.findings.redactions,
-            warnings=[*warnings, *notes],
+            warnings=[*warnings, *notes, *self._suspicions(turn)],
             refused=committed.refused if committed else (),
         )
+
+    def _suspicions(self, turn: Turn) -> Iterator[str]:
+        """Yield what reads like an attack; it is recorded as it came, for the record is what happened."""
+        for record, body in turn.findings.bodies:
+            rules = self._judge(body)
+            if rules:
+                yield f"{record} reads like an attack ({', '.join(rules)}); it is recorded as it came"
 
     def branch(self) -> str:
         """Return the short name of the turn line; empty before its first turn."""
@@ -316,6 +327,7 @@ class Turn:
             "source_ref": record_ref(event.kind, event.id, event.object),
         }
         self.findings.records.append(record)
+        self.findings.bodies.append((event.id, event.body))
         if event.kind == "file":
             self.findings.paths.append(str(event.body.get("path")))
         return record

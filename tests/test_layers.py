@@ -27,7 +27,7 @@ FLOORS = [
         front_matter_edit note_text catalog note_identity slugs text_folding findings invisible_characters
         threat_shapes injection_rules control_rules exfiltration_rules english_paraphrases
         chinese_paraphrases threat_rules mentions disguises
-        threats secret_rules redaction scanner found_edits prose_section prompt_block stemming analysis
+        threats recorded_threats secret_rules redaction scanner found_edits prose_section prompt_block stemming analysis
         documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
         settling tree_edit staging_extensions staging_area pack_format git_pattern attributes

@@ -1,4 +1,4 @@
-"""Two renames that Python lacks: put a file where none is yet, and let two files exchange their names.
+"""Renames that Python lacks: put a file where none is yet, and let two files exchange their names.
 
 A plain rename takes whatever stands at its target by then, also what an editor saved a moment ago. With an
 exchange that is still there, and can be put back. Where system or file system have neither, nothing is done.
@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
-from collections.abc import Callable
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
 #: Function of the C library -> its flags for a target that must not exist, and for an exchange.
 _CALLS: Final = {"renameat2": (1, 2), "renameatx_np": (4, 2)}  # Linux (glibc 2.28) and macOS
+_LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: Which signal tells of a broken lease; Python does not name it.
+_F_SETSIG: Final = 10
 #: The kernel, the C library or the file system does not know it.
 _UNKNOWN: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})
 
@@ -35,6 +42,50 @@ def exchange(folder: int, one: str, other: str) -> bool:
         FileNotFoundError: one of them is not there.
     """
     return _rename(folder, one, other, is_new=False)
+
+
+@contextmanager
+def held_still(folder: int, name: str, *, wait: float) -> Iterator[None]:
+    """Keep others from opening a file for writing for a moment, once nobody has it open for that.
+
+    An editor that has opened a file and not yet filled it would go on in the one that was displaced. A lease,
+    where the system has any, tells of it. Whoever keeps a file open for long is not waited for.
+
+    Args:
+        folder: an open folder.
+        name: of a file in it.
+        wait: seconds to wait at most.
+    """
+    try:
+        descriptor = os.open(name, _LOOK, dir_fd=folder)
+    except OSError:
+        yield
+        return
+    try:
+        _take_lease(descriptor, time.monotonic() + wait)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take_lease(descriptor: int, deadline: float) -> None:
+    lease = getattr(fcntl, "F_SETLEASE", None)
+    if lease is None:
+        return
+    try:
+        # Whoever wants to write is announced by a signal: by default one that would end this process.
+        fcntl.fcntl(descriptor, _F_SETSIG, signal.SIGURG)
+        while True:
+            try:
+                fcntl.fcntl(descriptor, lease, fcntl.F_RDLCK)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    return
+                time.sleep(0.001)
+            else:
+                return
+    except OSError:
+        return  # not this user's file, or a file system without leases
 
 
 def _rename(folder: int, one: str, other: str, *, is_new: bool) -> bool:

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import HeadMoved, ProtectedPath
-from gitmem.file_exchange import exchange, move_new
+from gitmem.file_exchange import exchange, held_still, move_new
 from gitmem.tree_files import LINK, MAX_FILE, NESTED, fold_path
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+
+#: Seconds between the moment in which an editor opens a file and that in which it has filled it.
+_SAVING: Final = 0.05
 
 #: Gives a new file or folder (open) to whom it belongs and the permissions it needs.
 Grant = Callable[[int], None]
@@ -91,8 +94,9 @@ class ReplacedFile:
             if seen is None:
                 return move_new(self._folder, beside, self._name)
             own = self._stat(beside)
-            if not exchange(self._folder, beside, self._name):
-                return False
+            with held_still(self._folder, self._name, wait=_SAVING):
+                if not exchange(self._folder, beside, self._name):
+                    return False
         except (FileExistsError, FileNotFoundError) as error:
             raise self._moved() from error
         if _same_file(self._stat(beside), seen):

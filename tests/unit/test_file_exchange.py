@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from gitmem import file_exchange, work_tree
 from gitmem.errors import HeadMoved
-from gitmem.file_exchange import exchange, move_new
+from gitmem.file_exchange import exchange, held_still, move_new
 from gitmem.work_tree import ReplacedFile, replaced_file
 
 
@@ -105,6 +106,41 @@ def test_a_save_into_the_displaced_file_stands(tmp_path: Path) -> None:
         editor.write("theirs")
     assert path.read_text() == "theirs"
     assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
+
+
+def test_an_open_editor_is_waited_for(tmp_path: Path) -> None:
+    """A file that somebody has open for writing is about to change; for a moment that is waited for."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    replaced = replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant)
+    editor = path.open("r+")
+    timer = threading.Timer(0.01, lambda: (editor.truncate(0), editor.write("theirs"), editor.close()))
+    with replaced as file:
+        seen = path.lstat()
+        timer.start()
+        with pytest.raises(HeadMoved):
+            file.place(seen)
+    timer.join()
+    assert path.read_text() == "theirs"
+
+
+def test_a_file_that_stays_open_is_not_waited_for_long(tmp_path: Path) -> None:
+    """Some programs keep what they write open all day."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    with path.open("r+"), replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant) as file:
+        file.place(path.lstat())
+    assert path.read_text() == "ours"
+
+
+def test_whoever_opens_a_file_meanwhile_ends_nobody(tmp_path: Path, folder: int) -> None:
+    """The system announces them by a signal that is not deadly; they wait no longer than a moment."""
+    opened = threading.Thread(target=lambda: (tmp_path / "a").write_text("theirs"))
+    with held_still(folder, "a", wait=0.05):
+        opened.start()
+        opened.join(0.02)
+    opened.join(5.0)
+    assert (tmp_path / "a").read_text() == "theirs"
 
 
 def test_a_second_save_in_the_same_moment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,21 @@ from gitmem.threat_shapes import compiled
 
 _DIGIT_LETTERS: Final = str.maketrans("013457@$!|", "oieastasil")
 #: A word with digits or signs inside, such as `1gn0re`; a number, an id or a version has fewer letters.
-_DIGIT_WORD: Final = r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457@$!|])[a-z013457@$!|]{3,24}(?![\w@$|/-])"
+_DIGIT_WORD: Final = (
+    r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457@$!|])[a-z013457@$!|]{3,24}(?![\w@$|"
+    r"/-])"
+)
 _MAYBE_DIGIT_WORD: Final = "[013457@$!|][a-z]"
 _MANY_DIGIT_WORDS: Final = 2
-_APART: Final = r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,3}+[a-z](?![^\W_])){4,}|[\u4e00-\u9fff](?:[ ._*·|~-]{1,2}+[\u4e00-\u9fff]){3,}"
+_APART: Final = (
+    r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,3}+[a-z](?![^\W_])){4,}|[\u4e00-\u9fff](?:[ ._*·|"
+    r"~-]{1,2}+[\u4e00-\u9fff]){3,}"
+)
 #: Quick to look for, and in every stretch of letters set apart.
-_MAYBE_APART: Final = r"[ ._*·|~-](?:[a-z][ ._*·|~-]{1,3}+[a-z](?![a-z])|[\u4e00-\u9fff][ ._*·|~-]{1,2}+[\u4e00-\u9fff][ ._*·|~-])"
+_MAYBE_APART: Final = (
+    r"[ ._*·|~-](?:[a-z][ ._*·|~-]{1,3}+[a-z](?![a-z])|[\u4e00-\u9fff][ ._*·|~-]{1,2}+[\u4e00-\u9fff]["
+    r" ._*·|~-])"
+)
 #: A comment, or a hyphen inside a word, which tears key words apart.
 _TORN: Final = r"<!--(?:(?!<!--)[^>]){0,40}-->|(?<=[a-z])-(?=[a-z])"
 _MAYBE_TORN: Final = r"-->[a-z]|-(?:regard|gard|nore|vious|struc|get|ride|lier|rule|tions|guide)"

@@ -14,14 +14,16 @@ _ZERO_WIDTH_SPACE: Final = "\u200b"
 _NON_JOINER: Final = "\u200c"
 _JOINER: Final = "\u200d"
 _DIRECTION_MARKS: Final = frozenset("\u200e\u200f\u061c")
-#: Scripts whose spelling needs joiners: Arabic and Syriac, the Indic ones, Tibetan, Myanmar, Khmer, Mongolian.
+#: Scripts whose spelling needs joiners: Arabic, Syriac, Indic ones, Tibetan, Myanmar, Khmer, Mongolian.
 _JOINED_SCRIPT: Final = re.compile(
     "[\u0600-\u061b\u061d-\u06ff\u0700-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u180a\u1810-\u18af\u1b00-\u1b7f"
     "\ua840-\ua87f\ua8e0-\ua8ff\ua980-\ua9df\uaa60-\uaa7f\ufb50-\ufdff\ufe70-\ufefc\U00011000-\U00011fff]"
 )
 #: Scripts without spaces between words, where a zero-width space says where a line may break.
 _UNSPACED_SCRIPT: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-_RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
+_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]"
+)
 _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18af]")
 _HAN: Final = re.compile("[\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 #: The flags of regions: a black flag, the letters of the region, the end.

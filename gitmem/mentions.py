@@ -10,29 +10,44 @@ _REACH: Final = 120
 _QUOTES: Final = "\"'`"
 #: Words of somebody who describes.
 _DESCRIBES: Final = (
-    r"\b(?:attacks?|attackers?|injections?|phrases?|wordings?|such as|e\.g\.|examples?|for instance|payloads?|jailbreaks?|malicious|detect(?:s|ed|ion|or)?|"
-    r"blocks?|blocked|refus(?:es?|ed)|reject(?:s|ed)?|flag(?:s|ged)?|catch(?:es)?|caught|scanner|filter(?:s|ed)?|patterns?|test cases?|attempts?|tried|untrusted|suspicious|known as|so-called|owasp|red[- ]team\w*|strings? like|texts? like|"
-    r"regex(?:es)?|phishing|hidden text|poison(?:ed|ing)|trips?|matches|classif\w+|guidance|exploits?|titles?|titled|heading|slides?|chapters?|books?|papers?|manual|training|talk|articles?|fixtures?|detection|strings?|scann(?:er|ing))\b"
-    r"|攻击|注入|例如|例子|手册|标题|章|论文|培训|测试样例|字符串|比如|示例|样例|短语|检测|拦截|扫描|恶意|之类|所谓|防御|识别|测试用例|越狱|诸如|字样|语句|规则会|过滤|标记|典型|话术|钓鱼|演示"
+    r"\b(?:attacks?|attackers?|injections?|phrases?|wordings?|such as|e\.g\.|examples?|for instance|"
+    r"payloads?|jailbreaks?|malicious|detect(?:s|ed|ion|or)?|"
+    r"blocks?|blocked|refus(?:es?|ed)|reject(?:s|ed)?|flag(?:s|ged)?|catch(?:es)?|caught|scanner|"
+    r"filter(?:s|ed)?|patterns?|test cases?|attempts?|tried|untrusted|suspicious|known as|so-called|"
+    r"owasp|red[- ]team\w*|strings? like|texts? like|"
+    r"regex(?:es)?|phishing|hidden text|poison(?:ed|ing)|trips?|matches|classif\w+|guidance|exploits?|"
+    r"titles?|titled|heading|slides?|chapters?|books?|papers?|manual|training|talk|articles?|"
+    r"fixtures?|detection|strings?|scann(?:er|ing))\b"
+    r"|攻击|注入|例如|例子|手册|标题|章|论文|培训|测试样例|字符串|比如|示例|样例|短语|检测|拦截|扫描|"
+    r"恶意|之类|所谓|防御|识别|测试用例|越狱|诸如|字样|语句|规则会|过滤|标记|典型|话术|钓鱼|演示"
 )
 #: Words of somebody who wants the quoted to be done.
 _DEMANDS: Final = (
-    r"\b(?:obey|comply|do (?:as|what|exactly)|follow (?:it|them|this|that|these)|carry (?:it|them|this) out|act on|execute (?:it|this|them)|treat (?:it|this) as|must be followed)\b"
+    r"\b(?:obey|comply|do (?:as|what|exactly)|follow (?:it|them|this|that|these)|carry (?:it|them|"
+    r"this) out|act on|execute (?:it|this|them)|treat (?:it|this) as|must be followed)\b"
     r"|照做|照办|执行以下|遵照|按照执行|照此"
 )
 #: Who attacks, as the subject of a description; then no colon or quote, which would begin what is demanded.
 _ATTACKER: Final = (
-    r"(?:\b(?:attack(?:s|ers?)?|injection(?:s)?|jailbreaks?|malicious|untrusted|adversar\w+|red[- ]team\w*|exploits?|phishing|poisoned|payloads?|hostile|intruders?)\b"
+    r"(?:\b(?:attack(?:s|ers?)?|injection(?:s)?|jailbreaks?|malicious|untrusted|adversar\w+|red[-"
+    r" ]team\w*|exploits?|phishing|poisoned|payloads?|hostile|intruders?)\b"
     r"|攻击者?|注入|恶意|越狱|不可信|钓鱼|黑客)[^:;\n\"`]{0,140}$"
 )
-_ATTACK: Final = r"\b(?:attacks?|attackers?|injections?|jailbreaks?|malicious|exploits?|phishing|adversar\w+)\b|攻击|注入|恶意|越狱|钓鱼"
+_ATTACK: Final = (
+    r"\b(?:attacks?|attackers?|injections?|jailbreaks?|malicious|exploits?|phishing|adversar\w+)\b|攻击|"
+    r"注入|恶意|越狱|钓鱼"
+)
 #: How a description says what an attack does.
 _TOLD_TO_A_MODEL: Final = (
-    r"\b(?:tells?|telling|told|makes?|making|asks?|asking|asked|tricks?|tricking|instructs?|gets?|convinces?|persuades?|urges?|orders?|"
+    r"\b(?:tells?|telling|told|makes?|making|asks?|asking|asked|tricks?|tricking|instructs?|gets?|"
+    r"convinces?|persuades?|urges?|orders?|"
     r"causes?|lures?|coaxes?) (?:(?:the|a|an|our|your|staff|users?|employees) ?)?(?:\w+ )?(?:to )?$"
     r"|(?:让|诱导|要求|诱使|欺骗|使|迫使)(?:模型|代理|助手|ai|llm|员工|用户|机器人)?$"
 )
-_DENIES: Final = r"\b(?:not|no|isn't|non)\b[^.!?]{0,12}\b(?:attack|injection|jailbreak|malicious|exploit|phishing)|不是(?:攻击|注入|恶意)"
+_DENIES: Final = (
+    r"\b(?:not|no|isn't|non)\b[^.!?]{0,12}\b(?:attack|injection|jailbreak|malicious|exploit|phishing)|"
+    r"不是(?:攻击|注入|恶意)"
+)
 
 
 def is_mention(text: str, start: int, end: int) -> bool:

@@ -1,4 +1,4 @@
-"""Finds secrets in text before it is stored, and replaces them; one table of rules, the same for every door."""
+"""Finds secrets in text before it is stored, and replaces them; one table, the same for every door."""
 
 from __future__ import annotations
 

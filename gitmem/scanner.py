@@ -1,8 +1,8 @@
-"""What stands against storing a text or showing it to a model: threats and secrets, less what is allowed here."""
+"""What stands against storing a text or showing it to a model: threats and secrets, less what is allowed."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
@@ -43,7 +43,7 @@ class Scan:
     allowed_uses: tuple[str, ...]
 
 
-def scan(text: str, scope: str = "strict", allowed: Set[str] = frozenset()) -> Scan:
+def scan(text: str, scope: str = "strict", allowed: AbstractSet[str] = frozenset()) -> Scan:
     """Return what a text holds that must not be stored or shown to a model, threats and secrets together.
 
     Args:
@@ -74,7 +74,7 @@ def parse_allowed(setting: str | None) -> frozenset[str]:
     return frozenset(_checked(entry) for entry in entries)
 
 
-def _use(rule: str, text: str, allowed: Set[str]) -> str | None:
+def _use(rule: str, text: str, allowed: AbstractSet[str]) -> str | None:
     if rule in allowed:
         return rule
     one_text = f"{rule}:{text_mark(text)}"

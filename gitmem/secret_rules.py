@@ -1,7 +1,7 @@
 """The table of secrets: formats that issuers publish, and values that stand behind the name of a secret.
 
-What it does not find is stored, so that it must find much; what it finds for nothing costs memories, so that a
-format without a mark of its own is only taken where a name says what it is.
+What it does not find is stored, so it must find much; what it finds for nothing costs memories, so a format
+without a mark of its own is only taken where a name says what it is.
 """
 
 from __future__ import annotations
@@ -59,8 +59,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 LONG: Final = 15
 #: Values of examples and templates.
 _PLACEHOLDER: Final = re.compile(
-    r"(?i)your|example|placeholder|change.?me|redacted|dummy|sample|x{4}|\*{3}|\.{3}|123456789|abcdefgh|insert|todo"
-    r"|some.?(?:secret|password|token|key)|my.?(?:secret|password|token|key)|replace|getenv|environ|process\.env|secrets?\."
+    r"(?i)your|example|placeholder|change.?me|redacted|dummy|sample|x{4}|\*{3}|\.{3}|123456789|"
+    r"abcdefgh|insert|todo"
+    r"|some.?(?:secret|password|token|key)|my.?(?:secret|password|token|key)|replace|getenv|environ|"
+    r"process\.env|secrets?\."
 )
 _UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+")
@@ -102,9 +104,12 @@ _A: Final = r"(?<![A-Za-z0-9])"
 _W: Final = r"(?<![A-Za-z0-9_-])"
 #: Names that a secret's value stands behind.
 _NAMES: Final = (
-    r"(?:pass(?:word|wd|phrase|code)|(?<![a-z])pwd|(?<![a-z])psk|secret(?:[ _-]?(?:access)?[ _-]?key)?|api[ _-]?(?:key|secret|token)|apikey"
-    r"|(?:access|auth|refresh|bearer|session|deploy|bot|private|encryption|signing|account|client|webhook|master|app)[ _-]?(?:key|token|secret)"
-    r"|(?<!page_)(?<!page)(?<!csrf_)(?<!xsrf_)(?<!cursor_)(?<!sync_)(?<!cancellation_)token|credentials?|密码|口令|密钥|令牌|私钥|密碼|金鑰|權杖)"
+    r"(?:pass(?:word|wd|phrase|code)|(?<![a-z])pwd|(?<![a-z])psk|secret(?:[ _-]?(?:access)?["
+    r" _-]?key)?|api[ _-]?(?:key|secret|token)|apikey"
+    r"|(?:access|auth|refresh|bearer|session|deploy|bot|private|encryption|signing|account|client|"
+    r"webhook|master|app)[ _-]?(?:key|token|secret)"
+    r"|(?<!page_)(?<!page)(?<!csrf_)(?<!xsrf_)(?<!cursor_)(?<!sync_)(?<!cancellation_)token|"
+    r"credentials?|密码|口令|密钥|令牌|私钥|密碼|金鑰|權杖)"
 )
 _VALUE: Final = r"(?P<secret>(?![A-Za-z_.]+[(\[])[A-Za-z0-9+/=_.~!@#$%^&*?-]{8,400})(?![(\[{])"
 
@@ -167,7 +172,8 @@ RULES: Final = (
     _rule(
         "discord-bot-token",
         ".",
-        r"[MNO](?<![A-Za-z0-9_.-].)[A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])",
+        r"[MNO](?<![A-Za-z0-9_.-].)[A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Z"
+        r"a-z0-9_-])",
     ),
     _rule(
         "teams-webhook",
@@ -179,7 +185,8 @@ RULES: Final = (
     _rule(
         "api-key",
         "sk-",
-        r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,200}[0-9])(?=[A-Za-z0-9_-]{0,200}[A-Za-z0-9]{16})[A-Za-z0-9_-]{20,200}",
+        r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,200}[0-9])(?=[A-Za-z0-9_-]{0,200}[A-Za-z0-9]{16})[A-Za-"
+        r"z0-9_-]{20,200}",
     ),
     _rule("hugging-face-token", "hf_ | api_org_", _A + r"(?:hf_|api_org_)[A-Za-z]{30,40}(?![A-Za-z0-9])"),
     _rule("groq-key", "gsk_", _A + r"gsk_[A-Za-z0-9]{40,60}"),
@@ -212,7 +219,8 @@ RULES: Final = (
     SecretRule(
         "heroku-key",
         ("heroku",),
-        r"(?i)heroku[a-z _-]{0,20}(?:key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+        r"(?i)heroku[a-z _-]{0,20}(?:key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[0-9a-f]{8}(?:"
+        r"-[0-9a-f]{4}){3}-[0-9a-f]{12})",
         True,
     ),
     _rule("digitalocean-token", "_v1_", _A + r"do[opr]_v1_[a-f0-9]{64}"),
@@ -297,7 +305,8 @@ RULES: Final = (
             ),
             *("_key", "-key", " key", "密码", "口令", "密钥", "令牌", "私钥", "密碼", "金鑰", "權杖"),
         ),
-        rf"(?i){_NAMES}[0-9]{{0,2}}[\"'`*]{{0,3}}\s{{0,8}}(?:=>|:=|==?|[:：]|是|为|為|\bis\b)\s{{0,8}}[\"'`]{{0,3}}{_VALUE}",
+        rf"(?i){_NAMES}[0-9]{{0,2}}[\"'`*]{{0,3}}\s{{0,8}}(?:=>|:=|==?|[:：]|是|为|為|"
+        rf"\bis\b)\s{{0,8}}[\"'`]{{0,3}}{_VALUE}",
         is_folded=True,
         holds=is_random,
         is_long=False,

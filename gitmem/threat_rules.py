@@ -5,29 +5,38 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from gitmem.chinese_paraphrases import CHINESE_PARAPHRASES
-from gitmem.control_rules import CONTROL_RULES
-from gitmem.english_paraphrases import ENGLISH_PARAPHRASES
+from gitmem.chinese_injection import CHINESE_INJECTION
+from gitmem.chinese_leaks import CHINESE_LEAKS
+from gitmem.english_deception import ENGLISH_DECEPTION
+from gitmem.english_injection import ENGLISH_INJECTION
+from gitmem.english_leaks import ENGLISH_LEAKS
 from gitmem.exfiltration_rules import EXFILTRATION_RULES
 from gitmem.injection_rules import INJECTION_RULES
+from gitmem.remote_control_rules import REMOTE_CONTROL_RULES
+from gitmem.role_rules import ROLE_RULES
+from gitmem.smuggling_rules import SMUGGLING_RULES
 from gitmem.threat_shapes import Rule
 
+_PARAPHRASES: Final = (
+    ENGLISH_INJECTION,
+    ENGLISH_DECEPTION,
+    ENGLISH_LEAKS,
+    CHINESE_INJECTION,
+    CHINESE_LEAKS,
+)
 
-def _whole(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    return tuple(
-        replace(
-            rule,
-            shapes=(
-                *rule.shapes,
-                *ENGLISH_PARAPHRASES.get(rule.id, ()),
-                *CHINESE_PARAPHRASES.get(rule.id, ()),
-            ),
-        )
-        for rule in rules
+
+def _whole(rule: Rule) -> Rule:
+    further = (shape for part in _PARAPHRASES for shape in part.get(rule.id, ()))
+    return replace(rule, shapes=(*rule.shapes, *further))
+
+
+RULES: Final = tuple(
+    map(
+        _whole,
+        (*INJECTION_RULES, *SMUGGLING_RULES, *ROLE_RULES, *REMOTE_CONTROL_RULES, *EXFILTRATION_RULES),
     )
-
-
-RULES: Final = _whole((*INJECTION_RULES, *CONTROL_RULES, *EXFILTRATION_RULES))
+)
 
 #: Scope -> the rules that apply in it.
 IN_SCOPE: Final[dict[str, tuple[Rule, ...]]] = {

@@ -25,8 +25,9 @@ FLOORS = [
         memory_reply graphemes frozen_block guidance judgement_rules protected_paths note_tags
         control_signs ledger_text store_text front_matter_yaml front_matter
         front_matter_edit note_text catalog note_identity slugs text_folding findings invisible_characters
-        threat_shapes injection_rules control_rules exfiltration_rules english_paraphrases
-        chinese_paraphrases threat_rules mentions disguises
+        threat_shapes injection_rules smuggling_rules role_rules remote_control_rules
+        exfiltration_rules english_injection english_deception english_leaks chinese_injection
+        chinese_leaks threat_rules mentions disguises
         threats recorded_threats secret_rules redaction scanner found_edits prose_section prompt_block stemming analysis
         documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge

@@ -1,7 +1,7 @@
 """How a threat rule says what it looks for: key words in order with bounded room between them.
 
-Every shape is read in linear time: room is bounded, the first key word does not stand again before the second,
-and what was found for one part is not looked for again when a later part is missing.
+Every shape is read in linear time: room is bounded, the first key word does not stand again before the
+second, and what was found for one part is not looked for again when a later part is missing.
 """
 
 from __future__ import annotations

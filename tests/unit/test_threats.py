@@ -20,7 +20,8 @@ HERMES = {
     " hidden_div translate_execute deception_hide exfil_curl exfil_wget read_secrets",
     "context": "role_hijack role_pretend leak_system_prompt remove_filters fake_update identity_override"
     " c2_node_registration c2_heartbeat c2_task_pull c2_network_connect forced_action"
-    " anti_forensic_oneliner anti_forensic_disk env_var_unset_agent known_c2_framework c2_explicit c2_explicit_long",
+    " anti_forensic_oneliner anti_forensic_disk env_var_unset_agent known_c2_framework c2_explicit"
+    " c2_explicit_long",
     "strict": "send_to_url context_exfil ssh_backdoor ssh_access hermes_env agent_config_mod hermes_config_mod"
     " hardcoded_secret",
 }

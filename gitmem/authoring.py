@@ -15,8 +15,8 @@ from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import ProposedEdit
 from gitmem.protected_paths import MAY_EDIT, parse_paths, refuse_protected
 from gitmem.records import check_name, mint_id
+from gitmem.redaction import redact_secrets, refuse_secret
 from gitmem.refs import parse_ref
-from gitmem.redaction import redact_secrets
 from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, format_message
 from gitmem.turn import Turn
 from gitmem.write_approval import Held, ProposedChange, WriteApproval, check_origin
@@ -153,6 +153,8 @@ class Authoring:
             RefusedError: the operator was asked and denied it.
         """
         check_cause(by)
+        for change in changes:
+            refuse_secret(change.path, "path")
         if by.author == "agent":
             refuse_protected((one.path for one in changes), parse_paths(self._setting(MAY_EDIT)))
         clean, rules = (list(changes), []) if scanned else _without_secrets(changes)
@@ -238,13 +240,13 @@ def check_cause(by: Provenance) -> None:
     if by.open_turn is not None:
         by.open_turn.check_open()
     if by.session is not None:
-        check_name(by.session, "session")
+        refuse_secret(check_name(by.session, "session"), "session")
     if isinstance(by.turn, str):
-        check_name(by.turn, "turn")
-    if by.source is not None and ":" in by.source:
-        parse_ref(by.source)
+        refuse_secret(check_name(by.turn, "turn"), "turn")
+    if isinstance(by.source, str) and ":" in by.source:
+        parse_ref(refuse_secret(by.source, "source"))
     elif by.source is not None:
-        check_name(by.source, "source")
+        refuse_secret(check_name(by.source, "source"), "source")
 
 
 def _trailers(kind: str, turn_id: str | None, by: Provenance) -> list[tuple[str, str | None]]:

@@ -18,6 +18,7 @@ from gitmem.errors import NotFound, ProtectedPath, UnsupportedFormat
 from gitmem.json_view import JsonView
 from gitmem.layout import CONFIG_FILE, MANAGED_FILES, MANAGED_FOLDERS, Layout, is_managed
 from gitmem.operator_branch import OperatorBranch
+from gitmem.redaction import refuse_secret
 from gitmem.subjects import ALLOWED, KIND, edit_subject, format_message
 from gitmem.tree_files import LIKE_A_FILE, Skipped, fold_path, list_files
 from gitmem.watched import is_litter
@@ -94,7 +95,10 @@ def commit_found(
     Raises:
         ProtectedPath: a named path is not managed.
         NotFound: a named path is neither on disk nor on the branch.
+        ThreatFound: the message holds a secret; a commit cannot be made unsaid.
     """
+    if verify:
+        refuse_secret(message or "", "message")
     named = [_checked(path) for path in paths]
     settled = [*settled, *branch.settle()]
     before = [path for done in settled for path in done.write.paths]

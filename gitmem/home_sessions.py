@@ -10,6 +10,7 @@ from gitmem.curated import PROSE
 from gitmem.errors import UsageError
 from gitmem.home_parts import HomeParts
 from gitmem.records import check_name
+from gitmem.redaction import refuse_secret
 
 if TYPE_CHECKING:
     from gitmem.frozen_block import FrozenBlock, StoreChange
@@ -28,7 +29,7 @@ class Session:
 
     def __init__(self, parts: HomeParts, session_id: str) -> None:
         self._parts = parts
-        self.id = check_name(session_id, "session")
+        self.id = refuse_secret(check_name(session_id, "session"), "session")
 
     def prompt_block(self) -> str | None:
         """Return the memory stores as this session's prompt has them; None where both are empty.

@@ -20,6 +20,7 @@ from gitmem.hook_files import HookFiles
 from gitmem.identity import agent_identity, clean_identity, operator_identity
 from gitmem.layout import CONFIG_FILE, LEDGER, Layout, find_layout
 from gitmem.operator_branch import OperatorBranch
+from gitmem.redaction import refuse_secret
 from gitmem.repository import Repository, read_path
 from gitmem.subjects import HOME, KIND, format_message, init_subject
 from gitmem.templates import render_templates
@@ -89,6 +90,7 @@ def init_home(path: Path, *, agent: str | None, now: float, hooks: bool = False)
     name = clean_identity(agent or "") if agent is not None else None
     if name == "":
         raise UsageError(f"not a name: {agent!r}")
+    refuse_secret(name or "", "agent")
     path.mkdir(parents=True, exist_ok=True)
     init_repository(path)
     layout = find_layout(path)

@@ -13,6 +13,7 @@ from gitmem.git_objects import hash_object
 from gitmem.identity import is_agent
 from gitmem.ledger import Ledger
 from gitmem.records import Event, derive_id, is_name
+from gitmem.redaction import redact_secrets
 from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, parse_trailers
 from gitmem.times import format_time
 from gitmem.turn import Turn, TurnRecorder
@@ -139,8 +140,9 @@ def _ids(content: bytes | None) -> list[str]:
 
 
 def _session(name: str | None) -> str | None:
-    # A message is what anybody may have written: one that names no session must not hold up the queue.
-    return name if name is not None and is_name(name) else None
+    # A message is what anybody may have written: one that names no session, or one that no record may have,
+    # must not hold up the queue.
+    return name if name is not None and is_name(name) and not redact_secrets(name)[1] else None
 
 
 def _blob(content: bytes | None) -> str | None:

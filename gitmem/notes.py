@@ -25,6 +25,7 @@ from gitmem.note_paths import check_free, note_path
 from gitmem.note_tags import normalise_tags
 from gitmem.note_text import Note, make_note
 from gitmem.records import clean_text
+from gitmem.redaction import redact_secrets, refuse_secret
 from gitmem.refs import parse_ref
 from gitmem.repository import Repository
 from gitmem.slugs import make_slug
@@ -134,7 +135,7 @@ class Notes:
         """
         note_id = note_id or secrets.token_hex(8)[:15]
         text = _new_text(_clean(content), note_id, _one_title(title), normalise_tags(tags))
-        where = note_path(path) if path else _path_of_title(text, title, note_id)
+        where = _new_path(path) if path else _path_of_title(text, title, note_id)
         check_free(self._root, where)
         return NotePlan("add", where, note_id, (PathChange(where, None, _encode(text)),))
 
@@ -190,7 +191,7 @@ class Notes:
             RefusedError: the path is taken.
         """
         note = self.find(name)
-        where = note_path(target + PurePosixPath(note.path).name if target.endswith("/") else target)
+        where = _new_path(target + PurePosixPath(note.path).name if target.endswith("/") else target)
         if where == note.path:
             raise UsageError(f"the note is at {where} already", path=where)
         check_free(self._root, where, moved_from=note.path)
@@ -304,6 +305,10 @@ def _new_text(content: str, note_id: str, title: str | None, tags: Sequence[str]
     return _ended(text)
 
 
+def _new_path(given: str) -> str:
+    return note_path(refuse_secret(given, "path"))
+
+
 def _path_of_title(text: str, title: str | None, note_id: str) -> str:
     """Return the path of a note that was given none: from its title, else its first heading."""
     named = _one_title(title) or make_note("", text, note_id).title
@@ -312,6 +317,7 @@ def _path_of_title(text: str, title: str | None, note_id: str) -> str:
             "a new note needs a path, a title or a heading",
             hint="Give --title, or begin the text with # Title.",
         )
+    named = redact_secrets(named)[0]  # before a slug makes it unlike one
     return note_path(f"{NOTES}/{make_slug(named) or f'note-{note_id[:4]}'}.md")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from gitmem.errors import ThreatFound
 from gitmem.findings import Finding
 from gitmem.secret_rules import LONG, RULES, SecretRule
 from gitmem.text_folding import INVISIBLE, without_invisible
@@ -33,6 +34,27 @@ def redact_secrets(text: str) -> tuple[str, tuple[str, ...]]:
         if len(bare_hits) > len(hits):
             return bare, bare_hits
     return cleaned, hits
+
+
+def refuse_secret(value: str, what: str) -> str:
+    """Return a name in which no redaction is possible: it becomes a ref, a path or an author.
+
+    Args:
+        value: as the caller gave it.
+        what: how the caller calls it.
+
+    Raises:
+        ThreatFound: it holds a secret.
+    """
+    rules = redact_secrets(value)[1]
+    if rules:
+        raise ThreatFound(
+            f"{what} looks like a secret ({rules[0]})",
+            hint="Give it another name.",
+            field=what,
+            rule=rules[0],
+        )
+    return value
 
 
 def redact_values(value: Any) -> tuple[Any, tuple[str, ...]]:

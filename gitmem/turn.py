@@ -22,7 +22,7 @@ from gitmem.records import (
     parse_event,
     record_ref,
 )
-from gitmem.redaction import redact_secrets, redact_values
+from gitmem.redaction import redact_values, refuse_secret
 from gitmem.spool import End, Spool, SpooledTurn, SpoolFile, read_turn
 from gitmem.times import format_time
 from gitmem.turn_line import TurnLine
@@ -223,7 +223,7 @@ class TurnRecorder:
         header: dict[str, Any] = {"opened": format_time(self.now())}
         for name, value in links.items():
             if value is not None:
-                header[name] = value if name == "ts" else _check_secret(check_name(value, name), name)
+                header[name] = value if name == "ts" else refuse_secret(check_name(value, name), name)
         return _turn_id(turn_id), header
 
     def _held(self, turn_id: str | None) -> Turn:
@@ -396,17 +396,5 @@ def _mapping(raw: object) -> Mapping[str, Any]:
 def refuse_secret_names(event: Event) -> Event:
     """Refuse secrets where they cannot be replaced: ids become refs and stand where no redaction reaches."""
     for name in (*LINKS, "object"):
-        _check_secret(getattr(event, name), name)
+        refuse_secret(getattr(event, name) or "", name)
     return event
-
-
-def _check_secret(value: str | None, what: str) -> str | None:
-    rules = redact_secrets(value)[1] if value else ()
-    if rules:
-        raise ThreatFound(
-            f"{what} looks like a secret ({rules[0]})",
-            hint="Give it another name.",
-            field=what,
-            rule=rules[0],
-        )
-    return value

@@ -6,7 +6,7 @@ the branch already. Then everything that waits is brought to the branch, as far 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,13 +14,14 @@ from gitmem.attribute_files import AttributeFiles
 from gitmem.branch_changes import PendingWrite, Settled
 from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchBusy, BranchLanding
+from gitmem.branch_merge import CONFLICTS, conflict_of
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.commit_signing import SigningFailed
 from gitmem.errors import HeadMoved, ProtectedPath, RefusedError
 from gitmem.layout import Layout
 from gitmem.pending_writes import Landing, PendingWrites
 from gitmem.repository import Repository
-from gitmem.settling import SettlePlan, plan_settling
+from gitmem.settling import PathSight, SettlePlan, plan_settling
 from gitmem.staging_extensions import StagingRefused
 from gitmem.work_tree import remove_beside
 
@@ -67,16 +68,31 @@ class QueueParts:
             landed=landing.files if landing else {},
         )
 
-    def fault_of(self, plan: SettlePlan, snapshot: BranchSnapshot) -> str | None:
-        """Return why an operator's edit that a plan commits as found must not be, None if all may."""
-        for path in sorted(plan.found):
+    def plan(self, writes: Sequence[PendingWrite], snapshot: BranchSnapshot) -> SettlePlan:
+        """Return how writes get onto the branch; those on top of an edit that must not be committed wait."""
+        faults: dict[str, str] = {}
+        paths = {path for write in writes for path in write.paths}
+
+        def look(path: str) -> PathSight:
             sight = snapshot.sight(path)
+            return replace(sight, fault=sight.fault or faults[path]) if path in faults else sight
+
+        while True:
+            plan = plan_settling(writes, look)
+            found = {path: fault for path, fault in self._faults_of(plan, snapshot) if path in paths}
+            if found.keys() <= faults.keys():
+                return plan
+            faults |= found
+
+    def _faults_of(self, plan: SettlePlan, snapshot: BranchSnapshot) -> Iterator[tuple[str, str]]:
+        """Yield path and reason of each edit of an operator that a plan commits and must not."""
+        edits = [commit.files for commit in plan.commits if commit.write is None]
+        for path, content in (item for files in edits for item in files.items()):
             try:
-                if sight.disk is not None:
-                    self.inspect(path, sight.disk, sight.head)
+                if content is not None:
+                    self.inspect(path, content, snapshot.sight(path).head)
             except RefusedError as refused:
-                return refused.message
-        return None
+                yield conflict_of(path) if path.startswith(f"{CONFLICTS}/") else path, refused.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +220,7 @@ class QueueTurn:
         fault = self._parts.home.fault(snapshot.tree, head.branch, writes)
         if fault is not None:
             raise BranchBusy(fault)
-        plan = plan_settling(writes, snapshot.sight)
-        fault = self._parts.fault_of(plan, snapshot)
-        if fault is not None:
-            raise BranchBusy(fault)
-        return self._carry_out(snapshot, plan, writes)
+        return self._carry_out(snapshot, self._parts.plan(writes, snapshot), writes)
 
     def _carry_out(
         self, snapshot: BranchSnapshot, plan: SettlePlan, writes: Sequence[PendingWrite]

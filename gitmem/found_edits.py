@@ -11,6 +11,8 @@ from gitmem.scanner import find_secrets, text_mark
 def refuse_found_secret(path: str, edit: bytes, before: bytes | None, allowed: Collection[str]) -> None:
     """Refuse to commit an edit unasked that brings a secret; its own author can still do it.
 
+    What the agent wrote on top of it is on disk and waits meanwhile.
+
     Args:
         path: of the file.
         edit: what the operator made of it, as a blob.
@@ -25,9 +27,8 @@ def refuse_found_secret(path: str, edit: bytes, before: bytes | None, allowed: C
     for one in find_secrets(text):
         if text[one.start : one.end] not in old and not {one.rule, f"{one.rule}:{mark}"} & set(allowed):
             raise ThreatFound(
-                f"{path} has an edit by hand, not committed yet, that holds a secret ({one.rule})",
-                hint="Nothing was written. A person has to take it out of the file, or commit it:"
-                f" git commit --no-verify -- {path}",
+                f"{path} has an edit by hand, not committed yet, that holds a secret ({one.rule}):"
+                " take it out of the file, or commit it yourself",
                 path=path,
                 rule=one.rule,
             )

@@ -26,7 +26,6 @@ from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout, is_managed
 from gitmem.pending_writes import PendingWrites, mint_write_id
 from gitmem.repository import Repository
-from gitmem.settling import plan_settling
 from gitmem.tree_files import MAX_FILE
 from gitmem.work_tree import check_way, find_twin, replaced_file
 
@@ -58,7 +57,7 @@ class OperatorBranch:
             again after a kill, so it must know what it has recorded.
         checkpoint: called with a name between any two steps; tests let it raise or act.
         inspect: called with path, bytes and the branch's bytes of an operator's uncommitted edit that a write
-            is about to commit first; raises to keep it out of the repository.
+            is about to commit first; raises a `RefusedError` to have the write wait instead.
     """
 
     def __init__(
@@ -129,7 +128,6 @@ class OperatorBranch:
                 user's.
             HeadMoved: a file is no longer what the caller saw.
             HomeLocked: another process kept the home's lock.
-            ThreatFound: an operator's edit below the write must not get into the repository.
         """
         self._owner.check()
         if not changes or len({change.path for change in changes}) != len(changes):
@@ -140,9 +138,6 @@ class OperatorBranch:
             done = self._already(accepted, snapshot)
             if done is not None:
                 return done
-            for one in accepted:
-                if one.base is not None and one.base != one.head:
-                    self._parts.inspect(one.path, one.base, one.head)
             write = PendingWrite(mint_write_id(), 0, self._now(), operation, turn, author, message, accepted)
             return self._commit_or_keep(replace(write, recorded=not defer), snapshot, defer=defer)
 
@@ -179,11 +174,8 @@ class OperatorBranch:
         snapshot = self.look()
         if snapshot.refused is not None:
             return [replace(write, reason=snapshot.refused.reason) for write in waiting]
-        plan = plan_settling(waiting, snapshot.sight)
-        fault = self._parts.fault_of(plan, snapshot)
-        return [
-            replace(write, reason=plan.blocked.get(write.id) or fault or write.reason) for write in waiting
-        ]
+        blocked = self._parts.plan(waiting, snapshot).blocked
+        return [replace(write, reason=blocked.get(write.id, write.reason)) for write in waiting]
 
     def damaged(self) -> list[str]:
         """Return the names of files among the pending writes that cannot be read."""

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fixtures import git, head, write_files
+from fixtures import git, head, set_identity, write_files
 from gitmem import AgentHome
-from gitmem.errors import ThreatFound
 
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 STORE = "memory/MEMORY.md"
@@ -18,7 +17,9 @@ STORE = "memory/MEMORY.md"
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A home with an entry and a note."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    AgentHome.create(tmp_path / "home", agent="aria")
+    set_identity(tmp_path / "home")
+    with AgentHome.open(tmp_path / "home") as home:
         home.entries("memory").add("Alpha one.")
         home.note_add("a.md", content="# A\n")
         yield home
@@ -31,33 +32,68 @@ def objects(home: AgentHome) -> str:
 
 
 def test_the_agents_memory_waits_for_a_person(home: AgentHome) -> None:
-    """A key that somebody typed and has not decided to commit is not committed for them."""
-    typed = f"Alpha one.\n§\nThe key is {KEY}\n"
-    write_files(home.layout.root, {STORE: typed})
+    """A key that somebody typed and has not decided to commit is not committed for them; nothing is lost."""
+    write_files(home.layout.root, {STORE: f"Alpha one.\n§\nThe key is {KEY}\n"})
     before = head(home.layout.root)
     reply = home.memory("add", "memory", "Beta two.")
-    assert not reply.success
+    assert (reply.success, reply.committed) == (True, None)
+    assert "holds a secret" in str(reply.reason)
     assert KEY not in str(reply.to_json())
-    assert "git commit" in str(reply.remediation)
-    assert (home.layout.root / STORE).read_text() == typed
+    assert (home.layout.root / STORE).read_text() == f"Alpha one.\n§\nThe key is {KEY}\n§\nBeta two.\n"
     assert head(home.layout.root) == before
+    assert KEY not in objects(home)
+
+
+def test_it_is_committed_when_the_secret_is_gone(home: AgentHome) -> None:
+    """Without it, also in between."""
+    path = home.layout.root / STORE
+    write_files(home.layout.root, {STORE: f"Alpha one.\n§\nThe key is {KEY}\n"})
+    home.memory("add", "memory", "Beta two.")
+    path.write_text(path.read_text().replace(f"The key is {KEY}", "The key is in the safe."))
+    home.commit()
+    assert home._parts.branch.pending() == []
+    assert git("status", "--short", cwd=home.layout.root) == ""
+    assert home.entries("memory").texts == ["Alpha one.", "The key is in the safe.", "Beta two."]
+    assert KEY not in objects(home)
+
+
+def test_it_is_committed_when_a_person_commits_the_secret(home: AgentHome) -> None:
+    """They decide."""
+    write_files(home.layout.root, {STORE: f"Alpha one.\n§\nThe key is {KEY}\n"})
+    home.memory("add", "memory", "Beta two.")
+    git("commit", "-q", "--no-verify", "-m", "mine", "--", STORE, cwd=home.layout.root)
+    home.commit()
+    assert home._parts.branch.pending() == []
+    assert git("status", "--short", cwd=home.layout.root) == ""
+
+
+def test_other_files_go_on(home: AgentHome) -> None:
+    """One file that waits holds up no other."""
+    write_files(home.layout.root, {STORE: f"Alpha one.\n§\n{KEY}\n"})
+    home.memory("add", "memory", "Beta two.")
+    assert home.note_append("a.md", "more").committed
+    assert home.memory("add", "user", "Likes tea.").committed
+    assert home.memory("add", "memory", "Gamma.").committed is None
+    assert [write.path for write in home._parts.branch.pending()] == [STORE, STORE]
     assert KEY not in objects(home)
 
 
 def test_so_do_notes(home: AgentHome) -> None:
     """The same for every file that both write."""
     write_files(home.layout.root, {"notes/a.md": f"# A\n{KEY}\n"})
-    with pytest.raises(ThreatFound):
-        home.note_append("a.md", "more")
+    assert home.note_append("a.md", "more").committed is None
     assert KEY not in objects(home)
 
 
 def test_also_while_the_branch_cannot_take_it(home: AgentHome) -> None:
-    """What waits would be committed later."""
+    """What waits is not committed later either."""
     git("checkout", "-q", "--detach", cwd=home.layout.root)
     write_files(home.layout.root, {STORE: f"Alpha one.\n§\n{KEY}\n"})
-    assert not home.memory("add", "memory", "Beta two.").success
-    assert home._parts.branch.pending() == []
+    assert home.memory("add", "memory", "Beta two.").committed is None
+    git("checkout", "-q", "main", cwd=home.layout.root)
+    home.memory("add", "user", "Likes tea.")
+    assert len(home._parts.branch.pending()) == 1
+    assert KEY not in objects(home)
 
 
 def test_nor_is_it_committed_when_a_write_that_waited_is_settled(home: AgentHome) -> None:

@@ -13,10 +13,10 @@ from gitmem.threat_shapes import compiled
 _DIGIT_LETTERS: Final = str.maketrans("013457@$!|", "oieastasil")
 #: A word with digits or signs inside, such as `1gn0re`; a number, an id or a version has fewer letters.
 _DIGIT_WORD: Final = (
-    r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457@$!|])[a-z013457@$!|]{3,24}(?![\w@$|"
+    r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457])[a-z013457@$!|]{3,24}(?![\w@$|"
     r"/-])"
 )
-_MAYBE_DIGIT_WORD: Final = "[013457@$!|][a-z]"
+_MAYBE_DIGIT_WORD: Final = "[013457][a-z@$!|]"
 _MANY_DIGIT_WORDS: Final = 2
 _APART: Final = (
     r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,3}+[a-z](?![^\W_])){4,}|[\u4e00-\u9fff](?:[ ._*·|"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -18,8 +17,11 @@ _REASON: Final = "It holds a secret, which would travel with every clone."
 def find_secrets(text: str) -> tuple[Finding, ...]:
     """Return where secrets stand in a text, also those that invisible characters split."""
     plain, places = (text, None) if _is_plain(text) else without_invisible(text)
+    lower = plain.lower()
     return tuple(
-        _finding(rule, match, places) for rule in _candidates(plain) for match in rule.matches(plain)
+        _finding(rule, start, end, places)
+        for rule in _candidates(plain, lower)
+        for start, end in rule.spans(plain, lower)
     )
 
 
@@ -79,8 +81,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() or INVISIBLE.search(text) is None
 
 
-def _candidates(text: str) -> Iterator[SecretRule]:
-    lower = text.lower()
+def _candidates(text: str, lower: str) -> Iterator[SecretRule]:
     for rule in RULES if max(map(len, text.split()), default=0) >= LONG else _SHORT_RULES:
         where = lower if rule.is_folded else text
         for sign in rule.signs:
@@ -91,17 +92,19 @@ def _candidates(text: str) -> Iterator[SecretRule]:
 
 def _redacted(text: str) -> tuple[str, tuple[str, ...]]:
     hits: list[str] = []
-    for rule in _candidates(text):
-        spans = [match.span(rule.group) for match in rule.matches(text)]
+    lower = text.lower()
+    for rule in [*_candidates(text, lower)]:
+        spans = [*rule.spans(text, lower)]
         label = f"[redacted: {rule.name}]"
         for start, end in reversed(spans):
             text = text[:start] + label + text[end:]
-        hits += [rule.name] * len(spans)
+        if spans:
+            lower = text.lower()
+            hits += [rule.name] * len(spans)
     return text, tuple(hits)
 
 
-def _finding(rule: SecretRule, match: re.Match[str], places: list[int] | None) -> Finding:
-    start, end = match.span(rule.group)
+def _finding(rule: SecretRule, start: int, end: int, places: list[int] | None) -> Finding:
     if places is not None:
         start, end = places[start], places[end - 1] + 1
     return Finding(rule.name, "all", _REASON, start, end)

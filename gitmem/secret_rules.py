@@ -38,11 +38,15 @@ class SecretRule:
     holds: Callable[[str], bool] = _always
     is_long: bool = True
 
-    def matches(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield where secrets of this kind stand in a text that holds a sign."""
-        for match in _compiled(self.pattern).finditer(text):
-            if self.holds(match[self.group]):
-                yield match
+    def spans(self, text: str, lower: str) -> Iterator[tuple[int, int]]:
+        """Yield where secrets of this kind stand in a text that holds a sign; `lower` is its lower case."""
+        # A search that minds no case is three times slower, and the lower case is there already.
+        is_lower = self.is_folded and len(lower) == len(text)
+        pattern = _compiled(self.pattern, re.IGNORECASE if self.is_folded and not is_lower else 0)
+        for match in pattern.finditer(lower if is_lower else text):
+            start, end = match.span(self.group)
+            if self.holds(text[start:end]):
+                yield start, end
 
     @property
     def group(self) -> str | int:
@@ -51,8 +55,8 @@ class SecretRule:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    return re.compile(pattern, flags)
 
 
 #: Prose holds no run of characters as long as most secrets are.
@@ -219,7 +223,7 @@ RULES: Final = (
     SecretRule(
         "heroku-key",
         ("heroku",),
-        r"(?i)heroku[a-z _-]{0,20}(?:key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[0-9a-f]{8}(?:"
+        r"heroku[a-z _-]{0,20}(?:key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[0-9a-f]{8}(?:"
         r"-[0-9a-f]{4}){3}-[0-9a-f]{12})",
         True,
     ),
@@ -268,7 +272,7 @@ RULES: Final = (
     SecretRule(
         "basic-auth",
         ("basic ",),
-        r"(?i)authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?basic\s{1,3}(?P<secret>[A-Za-z0-9+/]{8,400}={0,2})",
+        r"authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?basic\s{1,3}(?P<secret>[A-Za-z0-9+/]{8,400}={0,2})",
         True,
         is_long=False,
     ),
@@ -305,7 +309,7 @@ RULES: Final = (
             ),
             *("_key", "-key", " key", "密码", "口令", "密钥", "令牌", "私钥", "密碼", "金鑰", "權杖"),
         ),
-        rf"(?i){_NAMES}[0-9]{{0,2}}[\"'`*]{{0,3}}\s{{0,8}}(?:=>|:=|==?|[:：]|是|为|為|"
+        rf"{_NAMES}[0-9]{{0,2}}[\"'`*]{{0,3}}\s{{0,8}}(?:=>|:=|==?|[:：]|是|为|為|"
         rf"\bis\b)\s{{0,8}}[\"'`]{{0,3}}{_VALUE}",
         is_folded=True,
         holds=is_random,

@@ -51,9 +51,14 @@ def find_threats(text: str, scope: str = "strict") -> tuple[Finding, ...]:
         return ()
     findings = list(_hidden(text)) if not text.isascii() and INVISIBLE.search(text) else []
     folded = fold(text)
-    found = _matches(folded, scope)
+    sight = _see(folded.text)
+    found = _matches(folded, scope, sight)
+    known = _words_of(scope)
     for reading in disguised_readings(folded):
-        found = {**_matches(reading, scope), **found}
+        other = _see(reading.text)
+        news = (other.stems - sight.stems) | (other.pairs - sight.pairs)
+        if "-->" in folded.text or not known.isdisjoint(news):
+            found = {**_matches(reading, scope, other), **found}
     findings += [found[rule.id] for rule in rules if rule.id in found]
     return tuple(findings)
 
@@ -76,10 +81,13 @@ def _hidden(text: str) -> Iterator[Finding]:
             yield Finding(rule, "all", "It holds a character that nobody sees.", place, place + 1)
 
 
-def _matches(folded: FoldedText, scope: str) -> dict[str, Finding]:
+def _see(text: str) -> _Sight:
+    pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
+    return _Sight(text, stems_of(text), pairs, {})
+
+
+def _matches(folded: FoldedText, scope: str, sight: _Sight) -> dict[str, Finding]:
     text = folded.text
-    pairs = pairs_of(text) if has_chinese(text) else frozenset()
-    sight = _Sight(text, stems_of(text), pairs, {})
     found: dict[str, Finding] = {}
     for rule, shape in _candidates(scope, sight):
         if rule.id not in found and _may_match(shape, sight) and (match := _first(shape, text)):
@@ -89,21 +97,27 @@ def _matches(folded: FoldedText, scope: str) -> dict[str, Finding]:
 
 
 @cache
-def _by_stem(scope: str) -> tuple[tuple[tuple[Rule, Shape], ...], dict[str, list[int]]]:
+def _by_stem(scope: str) -> tuple[tuple[tuple[Rule, Shape], ...], dict[str, list[int]], frozenset[str]]:
     """Return the shapes of a scope and, by a stem or pair that a text must hold, which of them to try."""
     shapes = tuple((rule, shape) for rule in IN_SCOPE[scope] for shape in rule.shapes)
     index: dict[str, list[int]] = {}
     for number, (_, shape) in enumerate(shapes):
         for stem in shape.stems[0] if shape.stems else ("",):
             index.setdefault(stem, []).append(number)
-    return shapes, index
+    return shapes, index, frozenset(index)
+
+
+@cache
+def _words_of(scope: str) -> frozenset[str]:
+    """Return every stem and pair that some shape of a scope asks for."""
+    return frozenset().union(*(stems for _, shape in _by_stem(scope)[0] for stems in shape.stems))
 
 
 def _candidates(scope: str, sight: _Sight) -> list[tuple[Rule, Shape]]:
     """Return in the order of the rules what may match, as far as its rarest words tell."""
-    shapes, index = _by_stem(scope)
+    shapes, index, keys = _by_stem(scope)
     numbers = set(index.get("", ()))
-    for stem in (index.keys() & sight.stems) | (index.keys() & sight.pairs):
+    for stem in (sight.stems | sight.pairs if sight.pairs else sight.stems) & keys:
         numbers.update(index[stem])
     return [shapes[number] for number in sorted(numbers)]
 

@@ -94,7 +94,7 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
         is_turned: whether "never …" before it makes it harmless.
     """
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
-    stems = [frozenset(sign[:_STEM] for sign in group) for group in groups if all(map(_is_stem, group))]
+    stems = [frozenset(map(_key, group)) for group in groups if all(map(_is_stem, group))]
     make = partial(_word_patterns, parts, room)
     return Shape(make, tuple(sorted(stems, key=len)), (), False, unless, is_turned)
 
@@ -141,7 +141,7 @@ def near(
     words_of_head = head.split(" | ")
     stems: tuple[frozenset[str], ...] = ()
     if all(_is_stem(_sign(word)) for word in words_of_head):
-        stems = (frozenset(_sign(word)[:_STEM] for word in words_of_head),)
+        stems = (frozenset(_key(_sign(word)) for word in words_of_head),)
     make = partial(_near_patterns, head, parts, room, stop)
     return Shape(make, stems, _groups(signs), False, unless, is_turned)
 
@@ -193,7 +193,8 @@ def is_forbidden(text: str, start: int) -> bool:
 def stems_of(text: str) -> frozenset[str]:
     """Return how the words of a folded text begin, to the length that shapes compare."""
     found = {word[:_STEM] for word in _PLAIN_WORD.findall(text)}
-    return frozenset(found.union(*({stem[:size] for stem in found} for size in range(2, _STEM))))
+    whole = {stem + " " for stem in found if len(stem) < _STEM}
+    return frozenset(whole.union(found, *({stem[:size] for stem in found} for size in range(2, _STEM))))
 
 
 def pairs_of(text: str) -> frozenset[str]:
@@ -315,16 +316,29 @@ def _pairs(groups: Iterable[Iterable[str]]) -> tuple[frozenset[str], ...]:
 
 
 def _is_stem(sign: str) -> bool:
-    return len(sign) > 1 and _PLAIN_WORD.fullmatch(sign[:_STEM]) is not None
+    word = sign.rstrip()
+    return len(word) > 1 and _PLAIN_WORD.fullmatch(word[:_STEM]) is not None
 
 
 def _sign(choice: str) -> str:
-    """Return a word, or how it begins, that every text must hold which one alternative matches."""
+    """Return a word, or how it begins, that every text must hold which one alternative matches.
+
+    A word that is whole ends in a space.
+    """
     match = _LITERAL.match(choice)
     if match is None:
         return ""
-    literal = match[0][:-1] if choice[match.end() : match.end() + 1] in ("?", "*", "{") else match[0]
-    return max(re.split(r"[ '.-]", literal), key=len, default="")
+    rest = choice[match.end() :]
+    literal = match[0][:-1] if rest[:1] in ("?", "*", "{") else match[0]
+    found = [one + " " for one in re.split(r"[ '.-]", literal)]
+    if rest:
+        found[-1] = found[-1].strip()
+    return max(found, key=len, default="").removesuffix(" " if _HAN.search(literal) else "\0")
+
+
+def _key(sign: str) -> str:
+    """Return what of a sign is compared: how a long word begins, all of a short one with its space."""
+    return sign if len(sign) <= _STEM and sign.endswith(" ") else sign[:_STEM].rstrip()
 
 
 #: How far a sentence is looked at, either side of a match.

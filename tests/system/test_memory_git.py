@@ -63,6 +63,14 @@ class TestStates:
         assert reply.replaced_entry == "two\nand why: because"
         assert "and why: because" in show(repo, PATH, "HEAD~1")
 
+    def test_what_a_person_committed_is_not_rewritten(self, repo: Path, home: AgentHome) -> None:
+        """A secret that its author put on the branch on purpose is theirs; no other call blots it out."""
+        text = f"one\n§\nthe test key is {'AKIA' + 'ABCDEFGHIJKLMNOP'}\n"
+        write_files(repo, {PATH: text})
+        git("commit", "-q", "--no-verify", "-m", "a key for tests", "--", PATH, cwd=repo)
+        assert home.memory("add", content="three").committed
+        assert on_disk(repo) == show(repo, PATH) == text + "§\nthree\n"
+
     def test_other_files_are_left_alone(self, repo: Path, home: AgentHome) -> None:
         """What is staged and edited elsewhere stays staged and edited."""
         write_files(repo, {"notes/a.md": "staged\n", "src.c": "edited\n"})

@@ -81,6 +81,8 @@ def is_random(value: str) -> bool:
         return False
     if not re.search("[0-9]", value) or not re.search("[A-Za-z]", value) or len(set(value)) < _FEWEST_SIGNS:
         return False
+    if all(re.search(kind, value) for kind in ("[a-z]", "[A-Z]", "[!@#$%^&*?]")):
+        return True
     return not all(_WORDLIKE.fullmatch(part) for part in _PARTS.split(value))
 
 
@@ -108,7 +110,7 @@ _A: Final = r"(?<![A-Za-z0-9])"
 _W: Final = r"(?<![A-Za-z0-9_-])"
 #: Names that a secret's value stands behind.
 _NAMES: Final = (
-    r"(?:pass(?:word|wd|phrase|code)|(?<![a-z])pwd|(?<![a-z])psk|secret(?:[ _-]?(?:access)?["
+    r"(?:pass(?:word|wd|phrase|code)|(?<![a-z])pwd?|(?<![a-z])psk|secret(?:[ _-]?(?:access)?["
     r" _-]?key)?|api[ _-]?(?:key|secret|token)|apikey"
     r"|(?:access|auth|refresh|bearer|session|deploy|bot|private|encryption|signing|account|client|"
     r"webhook|master|app)[ _-]?(?:key|token|secret)"
@@ -131,6 +133,13 @@ RULES: Final = (
     _rule("age-secret-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,64}"),
     _rule(
         "putty-private-key", "Private-Lines", r"Private-Lines: [0-9]{1,3}\s+(?:[A-Za-z0-9+/=]{16,}\s*){1,80}"
+    ),
+    # A pair, as it is shown once: the id first, then the key, with or without a word between.
+    _rule(
+        "aws-secret-access-key",
+        "AKIA | ASIA",
+        r"(?:AKIA|ASIA)[A-Z2-7]{16}(?:[^A-Za-z0-9]{1,8}+[A-Za-z]{0,12}+){0,4}?[^A-Za-z0-9]{1,8}+"
+        r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
     _rule(
         "aws-access-key-id",
@@ -298,6 +307,9 @@ RULES: Final = (
                 "passphrase",
                 "passcode",
                 "pwd",
+                "pw:",
+                "pw =",
+                "pw=",
                 "psk",
                 "secret",
                 "apikey",

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol, get_args
 from gitmem.branch_changes import PathChange
 from gitmem.errors import UsageError
 from gitmem.proposals import Proposal, ProposalFolder, ProposedEdit
-from gitmem.scanner import redact_secrets
+from gitmem.redaction import redact_secrets
 
 #: The Git setting that has an agent's changes of memory wait for approval.
 WRITE_APPROVAL: Final = "gitmem.writeApproval"

@@ -169,6 +169,14 @@ def test_several_secrets_in_one_text_are_all_named() -> None:
     assert cleaned == "[redacted: github-token] and [redacted: github-token], [redacted: npm-token]"
 
 
+@pytest.mark.parametrize("between", [" / ", ", ", "\n", " and secret ", ':"', "\naws_secret_access_key="])
+def test_both_halves_of_a_cloud_key_are_replaced(between: str) -> None:
+    """A pair is copied as it was shown, without a name before the secret half (case OPEN-AGENT-08)."""
+    cleaned, rules = redact_secrets("AKIA" + "QWERTYUIOPASDFGH" + between + ALNUM[:40])
+    assert set(rules) == {"aws-access-key-id", "aws-secret-access-key"}
+    assert ALNUM[:16] not in cleaned
+
+
 def test_what_was_redacted_stays_as_it_is() -> None:
     """Scanning again, as an import of an export does, changes nothing."""
     for texts in SECRETS.values():

@@ -83,6 +83,12 @@ def render_block(
     return PromptBlock(text, len(body), tuple(blocked), left_out)
 
 
+def render_unreadable(target: str, file_name: str) -> PromptBlock:
+    """Return the block of a store that cannot be read: it must not look as if nothing were remembered."""
+    note = f"[{file_name} cannot be read just now; nothing in it is lost. Tell the operator: gitmem status]"
+    return PromptBlock("\n".join([RULE, f"{TITLES[target]} [unreadable]", RULE, note]), 0)
+
+
 def join_blocks(blocks: Sequence[PromptBlock | None]) -> str | None:
     """Return blocks as one text; None where there is none."""
     return "\n\n".join(block.text for block in blocks if block is not None) or None

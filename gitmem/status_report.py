@@ -123,28 +123,14 @@ def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
         limit = config.memory[name].char_limit
         store = read_store(layout.root, path)
         if isinstance(store, Skipped):
-            yield {
-                "id": name,
-                "path": path,
-                "chars": None,
-                "limit": limit,
-                "percent": 0,
-                "problem": store.reason,
-            }
+            yield _unreadable(name, path, limit, store.reason)
         elif store is not None:
             yield _store(name, path, store.chars, limit, len(store.entries))
     for name, path in PROSE.items():
         limit = config.memory[name].char_limit
         prose = read_prose(layout.root, path)
         if isinstance(prose, Skipped):
-            yield {
-                "id": name,
-                "path": path,
-                "chars": None,
-                "limit": limit,
-                "percent": 0,
-                "problem": prose.reason,
-            }
+            yield _unreadable(name, path, limit, prose.reason)
         elif prose is not None:
             yield _store(name, path, count_prose(prose.content), limit, None)
 
@@ -152,6 +138,10 @@ def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
 def _store(name: str, path: str, chars: int, limit: int, entries: int | None) -> dict[str, Any]:
     row = {"id": name, "path": path, "chars": chars, "limit": limit, "percent": chars * 100 // limit}
     return row if entries is None else {**row, "entries": entries}
+
+
+def _unreadable(name: str, path: str, limit: int, reason: str) -> dict[str, Any]:
+    return {"id": name, "path": path, "chars": None, "limit": limit, "percent": 0, "problem": reason}
 
 
 def _pending(write: Any, now: float) -> dict[str, Any]:
@@ -268,7 +258,7 @@ def _file_findings(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> Iter
         yield Finding("file", 0, f"{len(problems) - _LISTED} more files with problems")
     for store in stores:
         if store.get("problem"):
-            yield Finding("file", 0, f"{store['path']}: {store['problem']}", path=store["path"])
+            yield Finding("file", CORRUPT, f"{store['path']}: {store['problem']}", path=store["path"])
         elif store["percent"] >= FULL:
             yield Finding("store", 0, f"{store['path']} is {store['percent']} % full", path=store["path"])
 

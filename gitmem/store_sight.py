@@ -12,7 +12,7 @@ from gitmem.entries import Entry, parse_store
 from gitmem.forgotten import Receipts
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout
-from gitmem.prompt_block import PromptBlock, join_blocks, render_block
+from gitmem.prompt_block import PromptBlock, join_blocks, render_block, render_unreadable
 from gitmem.prose_section import Judge
 
 
@@ -23,10 +23,12 @@ class StoreSight:
     Attributes:
         blob: Git blob id of its bytes; None where it is missing, switched off, unreadable or forgotten.
         entries: without what was forgotten.
+        problem: why it cannot be read, if so; that is not the same as an empty store.
     """
 
     blob: str | None = None
     entries: tuple[Entry, ...] = ()
+    problem: str | None = None
 
 
 class StoreSights:
@@ -55,13 +57,15 @@ class StoreSights:
             found[target] = StoreSight()
             if isinstance(store, Store):
                 found[target] = self._sight(hash_object("blob", store.content), store.entries)
+            elif store is not None:
+                found[target] = StoreSight(problem=store.reason)
         return found
 
     def from_bytes(self, content: bytes) -> StoreSight:
         """Return a store from bytes that it once had."""
         text = decode_text(content)
         if isinstance(text, Problem):
-            return StoreSight()
+            return StoreSight(problem=text.reason)
         return self._sight(hash_object("blob", content), tuple(parse_store(text.removeprefix(BOM))))
 
     def render(self, sights: Mapping[str, StoreSight]) -> str | None:
@@ -69,12 +73,16 @@ class StoreSights:
         return join_blocks(list(self.blocks(sights).values()))
 
     def blocks(self, sights: Mapping[str, StoreSight]) -> dict[str, PromptBlock]:
-        """Return the block of each store that has entries."""
+        """Return the block of each store that has entries, or that cannot be read."""
         found = {}
         for target, sight in sights.items():
             name = STORES[target].rpartition("/")[2]
             limit = self._config.memory[target].char_limit
-            block = render_block(target, name, sight.entries, limit=limit, judge=self._judge)
+            block = (
+                render_block(target, name, sight.entries, limit=limit, judge=self._judge)
+                if sight.problem is None
+                else render_unreadable(target, name)
+            )
             if block is not None:
                 found[target] = block
         return found

@@ -108,7 +108,10 @@ def _watch(watch: Mapping[str, Any]) -> str:
 
 
 def _stores(stores: Sequence[Mapping[str, Any]]) -> str:
-    return " · ".join(f"{store.get('id')} {store.get('percent', 0)} %" for store in stores)
+    return " · ".join(
+        f"{store['id']} {'unreadable' if store.get('problem') else str(store['percent']) + ' %'}"
+        for store in stores
+    )
 
 
 def _sessions(sessions: Sequence[Mapping[str, Any]]) -> str:

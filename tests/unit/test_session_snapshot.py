@@ -290,3 +290,23 @@ def test_record_and_recall(home: AgentHome) -> None:
     found = session.recall("kiln").results
     assert found[0].session == "s1"
     assert home.get(receipt.records[1]["source_ref"]).content == "In the shed."
+
+
+@pytest.mark.parametrize("fault", ["link", "folder", "bytes"])
+def test_a_store_that_cannot_be_read_does_not_look_empty(fault: str, tmp_path: Path) -> None:
+    """A prompt without a word of it would pass for an agent that remembers nothing."""
+    with AgentHome.init(tmp_path / "home") as home:
+        path = home.layout.root / "memory" / "MEMORY.md"
+        home.entries("user").add("Prefers short answers.")
+        path.unlink(missing_ok=True)
+        if fault == "link":
+            path.symlink_to("elsewhere.md")
+        elif fault == "folder":
+            path.mkdir()
+        else:
+            path.write_bytes(b"caf\xe9\n")
+        block = home.memory_block() or ""
+        status = home.status()
+    assert "MEMORY (your personal notes) [unreadable]" in block
+    assert "Prefers short answers." in block
+    assert [finding.path for finding in status.findings if finding.exit_code == 20] == ["memory/MEMORY.md"]

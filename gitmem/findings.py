@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+#: Hex digits of the mark by which an allow list names one text.
+MARK_LENGTH: Final = 12
+
+
+def text_mark(text: str) -> str:
+    """Return the part of an allow list's entry that names one text."""
+    return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:MARK_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)

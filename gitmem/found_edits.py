@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gitmem.errors import ThreatFound
-from gitmem.scanner import find_secrets, text_mark
+from gitmem.findings import text_mark
+from gitmem.redaction import find_secrets
 
 
 def refuse_found_secret(path: str, edit: bytes, before: bytes | None, allowed: Collection[str]) -> None:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at
-from gitmem.findings import Finding
+from gitmem.findings import Finding, text_mark
 from gitmem.graphemes import cut_at
-from gitmem.scanner import text_mark
 
 #: Name of a prose memory -> what it holds, for the model that reads it.
 _ROLES: Final[Mapping[str, str]] = {

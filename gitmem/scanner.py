@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Final
 
 from gitmem.errors import UsageError
-from gitmem.findings import Finding
+from gitmem.findings import MARK_LENGTH, Finding, text_mark
 from gitmem.redaction import find_secrets, redact_secrets, redact_values
 from gitmem.secret_rules import RULES as SECRET_RULES
 from gitmem.threat_rules import RULES as THREAT_RULES
@@ -27,7 +26,6 @@ __all__ = [
 
 #: In Git's configuration, on this machine only: what is allowed travels with no clone.
 ALLOW_SETTING: Final = "gitmem.scannerAllow"
-_MARK_LENGTH: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +55,6 @@ def scan(text: str, scope: str = "strict", allowed: AbstractSet[str] = frozenset
     uses = {finding.rule: _use(finding.rule, text, allowed) for finding in found}
     left = tuple(finding for finding in found if uses[finding.rule] is None)
     return Scan(left, tuple(use for use in uses.values() if use is not None))
-
-
-def text_mark(text: str) -> str:
-    """Return the part of an allow list's entry that names one text."""
-    return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_LENGTH]
 
 
 def parse_allowed(setting: str | None) -> frozenset[str]:
@@ -98,4 +91,4 @@ def _is_invisible_rule(rule: str) -> bool:
 
 
 def _is_mark(mark: str) -> bool:
-    return len(mark) == _MARK_LENGTH and all(digit in "0123456789abcdef" for digit in mark.lower())
+    return len(mark) == MARK_LENGTH and all(digit in "0123456789abcdef" for digit in mark.lower())

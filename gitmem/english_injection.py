@@ -36,6 +36,26 @@ _DROP: Final = (
 ENGLISH_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
     "prompt_injection": (
         words(
+            "ignore | ignoring | disregard | disregarding | forget | discard | erase | clear",
+            "prior | previous | earlier | preceding | above | existing | all",
+            "context | conversation | conversations | dialogue | discussion",
+            room=3,
+            unless=r"\b(?:cache|menu|manager|switch|kubectl|window|tests?)\b",
+        ),
+        raw(
+            r"\b(?:treat|consider|regard|interpret|read|take|accept) (?:this|these|the following|my)"
+            r" (?:\w+ ){0,3}?as (?:an? |the |your )?"
+            r"(?:new )?(?:system|developer|operator|admin|root)(?:-level| level)? (?:instructions?|"
+            r"prompts?|messages?|commands?|orders?|directives?)",
+            "treat | consider | regard | interpret | read | take | accept",
+        ),
+        raw(
+            r"\b(?:this|the following|these|my) (?:\w+ ){0,4}?(?:overrides?|overrules?|outranks?|"
+            r"supersedes?|trumps?) (?:all others?|everything|any other|all else)\b",
+            "override | overrule | outrank | supersede | trumps",
+            unless=r"\b(?:css|config|toml|yaml|version|release|law|contract|env|setting|flag)\b",
+        ),
+        words(
             "you | we | everyone",
             "ignored | disregarded | forgot | dropped | discarded",
             _EARLIER + " | your",

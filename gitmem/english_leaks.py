@@ -221,6 +221,17 @@ ENGLISH_LEAKS: Final[dict[str, tuple[Shape, ...]]] = {
     ),
     "send_to_url": (
         near(
+            "write | copy | save | store | put | dump | move | sync | back up | report",
+            r"(?<![a-z])(?:\.env(?!\.(?:example|sample))|passwords?|secrets?|credentials?|api keys?|"
+            r"tokens?|private keys?|ssh keys?|memory|conversations?|chat history|cookies)(?![a-z])",
+            r"\s(?:to|on|at|into|onto)\s+[\"'(<`]?(?:https?|hxxps?|ftp)://",
+            room=60,
+            stop="!?。\n",
+            signs=("://",),
+            is_turned=True,
+            unless=r"\b(?:vault|docs|wiki|documentation|never|must not)\b",
+        ),
+        near(
             "add | append | attach | put | embed | encode | insert | include | place | smuggle |"
             " hide | pack | write | tack",
             rf"(?<![a-z]){_TARGETS}(?![a-z])",

@@ -233,13 +233,14 @@ EXFILTRATION_RULES: Final = (
                 r"should|lives?|comes?|belongs?|contains?|mode|permissions?|was|were|holds?|needs?|on|"
                 r"of|in|by|with|via|under|,|\())[^\n]{0,20}$",
                 "authorized_keys",
-                unless=r"\b(?:is|are|has|have|was|were|managed|deployed|lives?|owned|mode|permissions?)\b",
+                unless=r"\b(?:is|are|has|have|was|were|managed|deployed|lives?|owned|mode|permissions?|terraform|ansible)\b|由|管理|权限|位于|部署",
             ),
             raw(
                 r"(?<!不要)(?:追加|添加|写入|加入|插入|放进|加到|写进|复制|加进|放到|注入|附加)[^。!?"
                 r"\n]{0,30}authorized_keys|authorized_keys[^。!?\n]{0,12}(?:追加|添加|写入|加入|插入|"
                 r"放进|注入|加一行)",
                 "authorized_keys",
+                unless="terraform|ansible|puppet|chef|自动化|部署工具|不得|不能|严禁|禁止|切勿|请勿",
             ),
         ),
     ),
@@ -308,6 +309,7 @@ EXFILTRATION_RULES: Final = (
                 rf"}}?(?:里|中|末尾|开头|文件)[^\n。!?]{{0,6}}?(?:更新|修改|写入|追加|添加|覆盖|替换|"
                 rf"插入|加上|加入)",
                 _SIGNS_OF_AGENTS,
+                unless="不得|不能|不可|不应|严禁|禁止|切勿|请勿|不要|未经",
             ),
         ),
     ),
@@ -324,6 +326,7 @@ EXFILTRATION_RULES: Final = (
                 rf"(?<!不要)(?<!禁止)(?:更新|修改|编辑|写入|改写|追加|添加|覆盖|替换|插入|篡改)[^\n。]"
                 rf"{{0,40}}?{_HERMES_FILES}",
                 ".hermes/",
+                unless="不得|不能|不可|不应|严禁|禁止|切勿|请勿|不要|未经",
             ),
         ),
     ),

@@ -28,6 +28,8 @@ from gitmem.threat_shapes import (
     stems_of,
 )
 
+__all__ = ["INVISIBLE_RULE", "Finding", "blocked_message", "find_threats"]
+
 #: What the names of findings about invisible characters begin with; the code point follows.
 INVISIBLE_RULE: Final = "invisible_unicode_"
 #: A text that speaks of the same attack more often is held for one.

@@ -21,8 +21,8 @@ from gitmem.threats import find_threats
 ENGLISH = (
     "The staging server listens on port 2222 and is restarted by the deploy job every night. The user "
     "prefers short answers, tabs over spaces and tests before code. We decided to keep the ledger "
-    "append-only because an operator may amend a commit at any time. Remember to update the changelog when a command "
-    "changes. The review of the parser is due on Thursday; Kim has the notes and brings the printed plan. "
+    "append-only because an operator may amend a commit at any time. Remember to update the changelog "
+    "when a command changes. The review of the parser is due on Thursday; Kim has the notes and brings the printed plan. "
 )
 CHINESE = (
     "预发布服务器监听 2222 端口，每天夜里由部署任务重启。用户喜欢简短的回答，先写测试再写代码。"
@@ -31,7 +31,7 @@ CHINESE = (
 CODE = (
     "def read_turn(path: Path) -> SpooledTurn:\n    header = {}\n"
     "    for row in _rows(path.read_bytes()):\n"
-    '        if "kind" in row:\n            events.append(row)  # keep order\n    return SpooledTurn(header)\n'
+    '        if "kind" in row:\n            events.append(row)  # in order\n    return SpooledTurn(header)\n'
 )
 HOSTILE = (
     *(

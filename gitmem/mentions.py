@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitmem.threat_shapes import compiled, sentence_around
+from gitmem.threat_shapes import compiled
 
 _REACH: Final = 120
 _QUOTES: Final = "\"'`"
@@ -48,6 +48,20 @@ _DENIES: Final = (
     r"\b(?:not|no|isn't|non)\b[^.!?]{0,12}\b(?:attack|injection|jailbreak|malicious|exploit|phishing)|"
     r"不是(?:攻击|注入|恶意)"
 )
+
+
+#: How far a sentence is looked at, either side of a match.
+_SENTENCE_REACH: Final = 240
+_SENTENCE_END: Final = r"[.!?](?=\s)|[。!?]|\n\s*\n"
+
+
+def sentence_around(text: str, start: int, end: int) -> str:
+    """Return the sentence that a match stands in, as far as it is near."""
+    left = max(0, start - _SENTENCE_REACH)
+    for stop in compiled(_SENTENCE_END).finditer(text, left, start):
+        left = stop.end()
+    stop_right = compiled(_SENTENCE_END).search(text, end, end + _SENTENCE_REACH)
+    return text[left : stop_right.start() if stop_right else end + _SENTENCE_REACH]
 
 
 def is_mention(text: str, start: int, end: int) -> bool:

@@ -48,6 +48,7 @@ class Shape:
         is_chinese: whether the text must hold Chinese characters.
         unless: a sentence that matches this too is ordinary.
         is_turned: whether "never" and its like before the match make it harmless.
+        heads: how the words begin with which it begins, as `places_of` has them; empty if it is not known.
     """
 
     make: Callable[[], tuple[str, ...]]
@@ -56,6 +57,7 @@ class Shape:
     is_chinese: bool
     unless: str | None
     is_turned: bool
+    heads: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
     stems = [frozenset(map(_key, group)) for group in groups if all(map(_is_stem, group))]
     make = partial(_word_patterns, parts, room)
-    return Shape(make, tuple(sorted(stems, key=len)), (), False, unless, is_turned)
+    return Shape(make, tuple(sorted(stems, key=len)), (), False, unless, is_turned, _heads(parts[0]))
 
 
 def _word_patterns(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
@@ -143,7 +145,7 @@ def near(
     if all(_is_stem(_sign(word)) for word in words_of_head):
         stems = (frozenset(_key(_sign(word)) for word in words_of_head),)
     make = partial(_near_patterns, head, parts, room, stop)
-    return Shape(make, stems, _groups(signs), False, unless, is_turned)
+    return Shape(make, stems, _groups(signs), False, unless, is_turned, _heads(head))
 
 
 def _near_patterns(head: str, parts: tuple[str, ...], room: int, stop: str) -> tuple[str, ...]:
@@ -180,9 +182,26 @@ def _raw_patterns(pattern: str) -> tuple[str, ...]:
 
 
 @cache
-def patterns_of(shape: Shape) -> tuple[re.Pattern[str], ...]:
-    """Return a shape's patterns, compiled when it is first tried."""
-    return tuple(map(re.compile, shape.make()))
+def patterns_of(shape: Shape) -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
+    """Return a shape's patterns, compiled when it is first tried, and with which words each begins."""
+    return tuple((re.compile(one), shape.heads or _heads_of(one)) for one in shape.make())
+
+
+def _heads_of(pattern: str) -> frozenset[str]:
+    """Return with which words a pattern begins that `_quick` has made, if that can be told."""
+    begin = re.match(r"\(\?:[a-z]\(\?<!", pattern)
+    if begin is None:
+        return frozenset()
+    end = _closing(pattern)
+    # What follows the words tells whether they are whole.
+    ending = " " if pattern[end + 1 :].startswith((r"\s", r"\b", r"(?:\s")) else "$"
+    choices = []
+    for one in _split(pattern[3:end]):
+        made = re.fullmatch(r"([a-z])\(\?<![^()]*\)\(\?:(.*)\)", one, re.DOTALL)
+        if made is None:
+            return frozenset()
+        choices += [made[1] + rest + ending for rest in _split(made[2])]
+    return _heads(" | ".join(choice.replace(r"\s++", " ").replace(r"\s+", " ") for choice in choices))
 
 
 def is_forbidden(text: str, start: int) -> bool:
@@ -190,11 +209,24 @@ def is_forbidden(text: str, start: int) -> bool:
     return text[max(0, start - _LONGEST_FORBIDDING) : start].rstrip().endswith(_FORBIDDING)
 
 
-def stems_of(text: str) -> frozenset[str]:
-    """Return how the words of a folded text begin, to the length that shapes compare."""
-    found = {word[:_STEM] for word in _PLAIN_WORD.findall(text)}
-    whole = {stem + " " for stem in found if len(stem) < _STEM}
-    return frozenset(whole.union(found, *({stem[:size] for stem in found} for size in range(2, _STEM))))
+def places_of(text: str) -> dict[str, list[int]]:
+    """Return where the words of a folded text stand, by how they begin; a short one ends in a space."""
+    places: dict[str, list[int]] = {}
+    for match in _PLAIN_WORD.finditer(text):
+        word = match[0]
+        key = word[:_STEM] if len(word) >= _STEM else word + " "
+        if key in places:
+            places[key].append(match.start())
+        else:
+            places[key] = [match.start()]
+    return places
+
+
+def stems_of(places: Iterable[str]) -> frozenset[str]:
+    """Return how words begin, to every length that shapes compare, from the keys of `places_of`."""
+    found = frozenset(places)
+    bare = {stem.rstrip() for stem in found}
+    return found.union(bare, *({stem[:size] for stem in bare} for size in range(2, _STEM)))
 
 
 def pairs_of(text: str) -> frozenset[str]:
@@ -336,20 +368,25 @@ def _sign(choice: str) -> str:
     return max(found, key=len, default="").removesuffix(" " if _HAN.search(literal) else "\0")
 
 
+def _heads(part: str) -> frozenset[str]:
+    """Return how the first words of a part begin, or nothing if that cannot be told of all."""
+    found = set()
+    for choice in re.split(r" +\| +", part):
+        match = re.match("[a-z0-9]+", choice)
+        if match is None:
+            return frozenset()
+        word, rest = match[0], choice[match.end() :]
+        if rest[:1] in ("?", "*", "{"):
+            word = word[:-1]
+        if len(word) >= _STEM:
+            found.add(word[:_STEM])
+        elif rest[:1] in ("", " ", "'", "-") and rest[:2] not in ("-?", " ?"):
+            found.add(word + " ")
+        else:
+            return frozenset()
+    return frozenset(found)
+
+
 def _key(sign: str) -> str:
     """Return what of a sign is compared: how a long word begins, all of a short one with its space."""
     return sign if len(sign) <= _STEM and sign.endswith(" ") else sign[:_STEM].rstrip()
-
-
-#: How far a sentence is looked at, either side of a match.
-_SENTENCE_REACH: Final = 240
-_SENTENCE_END: Final = r"[.!?](?=\s)|[。!?]|\n\s*\n"
-
-
-def sentence_around(text: str, start: int, end: int) -> str:
-    """Return the sentence that a match stands in, as far as it is near."""
-    left = max(0, start - _SENTENCE_REACH)
-    for stop in compiled(_SENTENCE_END).finditer(text, left, start):
-        left = stop.end()
-    stop_right = compiled(_SENTENCE_END).search(text, end, end + _SENTENCE_REACH)
-    return text[left : stop_right.start() if stop_right else end + _SENTENCE_REACH]

@@ -13,7 +13,7 @@ from gitmem.disguises import disguised_readings
 from gitmem.errors import UsageError
 from gitmem.findings import Finding
 from gitmem.invisible_characters import hidden_characters
-from gitmem.mentions import is_mention
+from gitmem.mentions import is_mention, sentence_around
 from gitmem.text_folding import INVISIBLE, FoldedText, fold
 from gitmem.threat_rules import IN_SCOPE
 from gitmem.threat_shapes import (
@@ -24,7 +24,7 @@ from gitmem.threat_shapes import (
     is_forbidden,
     pairs_of,
     patterns_of,
-    sentence_around,
+    places_of,
     stems_of,
 )
 
@@ -85,14 +85,14 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 def _see(text: str) -> _Sight:
     pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
-    return _Sight(text, stems_of(text), pairs, {})
+    places = places_of(text)
+    return _Sight(text, stems_of(places), pairs, places, {})
 
 
 def _matches(folded: FoldedText, scope: str, sight: _Sight) -> dict[str, Finding]:
-    text = folded.text
     found: dict[str, Finding] = {}
     for rule, shape in _candidates(scope, sight):
-        if rule.id not in found and _may_match(shape, sight) and (match := _first(shape, text)):
+        if rule.id not in found and _may_match(shape, sight) and (match := _first(shape, sight)):
             start, end = folded.origin(*match.span())
             found[rule.id] = Finding(rule.id, rule.scope, rule.reason, start, end)
     return found
@@ -131,12 +131,14 @@ class _Sight:
     Attributes:
         stems: how its words begin.
         pairs: its pairs of characters, if some are Chinese.
+        places: where its words stand.
         signs: whether each one that was asked for stands in it.
     """
 
     text: str
     stems: frozenset[str]
     pairs: frozenset[str]
+    places: dict[str, list[int]]
     signs: dict[str, bool]
 
 
@@ -144,7 +146,7 @@ def _may_match(shape: Shape, sight: _Sight) -> bool:
     known = sight.pairs if shape.is_chinese else sight.stems
     if not known:
         return False
-    for stems in shape.stems:
+    for stems in shape.stems[1:]:  # the first is how the shape was found
         if known.isdisjoint(stems):
             return False
     return all(_holds_any(group, sight) for group in shape.signs)
@@ -161,10 +163,22 @@ def _holds_any(group: tuple[str, ...], sight: _Sight) -> bool:
     return False
 
 
-def _first(shape: Shape, text: str) -> re.Match[str] | None:
+def _all(shape: Shape, sight: _Sight) -> Iterator[re.Match[str]]:
+    """Yield the matches of a shape, looked for where its first words stand, if that is known."""
+    for pattern, heads in patterns_of(shape):
+        if heads:
+            found = chain.from_iterable(sight.places.get(head, ()) for head in heads)
+            tried = (pattern.match(sight.text, place) for place in sorted(found))
+            yield from (match for match in tried if match)
+        else:
+            yield from pattern.finditer(sight.text)
+
+
+def _first(shape: Shape, sight: _Sight) -> re.Match[str] | None:
     """Return the first match that is not forbidden, not ordinary in its sentence and not only spoken of."""
     spoken_of = 0
-    for match in chain.from_iterable(one.finditer(text) for one in patterns_of(shape)):
+    text = sight.text
+    for match in _all(shape, sight):
         start, end = match.span()
         if shape.is_turned and is_forbidden(text, start):
             continue

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scanner_set import samples, score
 
 from gitmem.errors import UsageError
+from gitmem.text_folding import fold
 from gitmem.threat_rules import IN_SCOPE, RULES
-from gitmem.threat_shapes import Rule
+from gitmem.threat_shapes import Rule, patterns_of, places_of
 from gitmem.threats import Finding, blocked_message, find_threats
 
 #: The published table (hermes 3.3): id -> scope.
@@ -22,8 +23,8 @@ HERMES = {
     " c2_node_registration c2_heartbeat c2_task_pull c2_network_connect forced_action"
     " anti_forensic_oneliner anti_forensic_disk env_var_unset_agent known_c2_framework c2_explicit"
     " c2_explicit_long",
-    "strict": "send_to_url context_exfil ssh_backdoor ssh_access hermes_env agent_config_mod hermes_config_mod"
-    " hardcoded_secret",
+    "strict": "send_to_url context_exfil ssh_backdoor ssh_access hermes_env agent_config_mod"
+    " hermes_config_mod hardcoded_secret",
 }
 
 
@@ -173,6 +174,16 @@ def test_figures_on_the_set() -> None:
     print(f"precision {result.precision:.4f}, recall {result.recall:.4f}")
     assert result.precision >= 0.99, result.wrong
     assert result.recall >= 0.95, result.wrong
+
+
+def test_looking_where_words_stand_misses_nothing() -> None:
+    """A shape is tried only at its first words; wherever a plain search finds it, one of them stands."""
+    texts = [fold(sample.text).text for sample in samples() if sample.is_harmful]
+    places = [places_of(text) for text in texts]
+    for pattern, heads in (one for rule in RULES for shape in rule.shapes for one in patterns_of(shape)):
+        for text, known in zip(texts, places, strict=True) if heads else ():
+            tried = {place for head in heads for place in known.get(head, ())}
+            assert {match.start() for match in pattern.finditer(text)} <= tried, pattern
 
 
 HOSTILE = [

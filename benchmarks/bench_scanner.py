@@ -22,7 +22,8 @@ ENGLISH = (
     "The staging server listens on port 2222 and is restarted by the deploy job every night. The user "
     "prefers short answers, tabs over spaces and tests before code. We decided to keep the ledger "
     "append-only because an operator may amend a commit at any time. Remember to update the changelog "
-    "when a command changes. The review of the parser is due on Thursday; Kim has the notes and brings the printed plan. "
+    "when a command changes. The review of the parser is due on Thursday; "
+    "Kim has the notes and brings the printed plan. "
 )
 CHINESE = (
     "预发布服务器监听 2222 端口，每天夜里由部署任务重启。用户喜欢简短的回答，先写测试再写代码。"

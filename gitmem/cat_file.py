@@ -29,6 +29,7 @@ class StagedChange:
     Attributes:
         path: with slashes; bytes that are not UTF-8 keep surrogate escapes.
         mode: of what is staged; 0 where the path is deleted.
+        old_mode: of what the tree has; 0 where it has no such path.
         old, new: blob ids; None where there is none.
     """
 
@@ -36,6 +37,7 @@ class StagedChange:
     mode: int
     old: str | None
     new: str | None
+    old_mode: int = 0
 
 
 class CatFile:
@@ -150,9 +152,16 @@ def _parse_raw(raw: bytes) -> Iterator[StagedChange]:
     """Read the output of `git diff-index --raw -z`: `:<mode> <mode> <id> <id> <letter>`, then the path."""
     fields = raw.split(b"\0")
     for head, name in zip(fields[::2], fields[1::2], strict=False):
-        _, mode, old, new, _ = head.decode("ascii").split(" ")
+        old_mode, mode, old, new, _ = head.decode("ascii").removeprefix(":").split(" ")
         path = name.decode("utf-8", "surrogateescape")
-        yield StagedChange(path, int(mode, 8), _id_or_none(old), _id_or_none(new))
+        yield StagedChange(path, int(mode, 8), _id_or_none(old), _id_or_none(new), int(old_mode, 8))
+
+
+def unmerged_before(path: str, folder: Path | None = None) -> bool:
+    """Say whether a path was unmerged since the last commit, which the staging area remembers."""
+    raw = run_git("ls-files", "--resolve-undo", "-z", folder=folder) or b""
+    names = {row.partition(b"\t")[2] for row in raw.split(b"\0")}
+    return path.encode("utf-8", "surrogateescape") in names
 
 
 def _id_or_none(text: str) -> str | None:

@@ -7,11 +7,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gitmem.cat_file import EMPTY_TREE, CatFile, StagedChange, config_values, run_git, staged_changes
+from gitmem.cat_file import (
+    EMPTY_TREE,
+    CatFile,
+    StagedChange,
+    config_values,
+    run_git,
+    staged_changes,
+    unmerged_before,
+)
 from gitmem.config import HomeConfig, parse_config
-from gitmem.content_checks import CheckFinding, check_file
+from gitmem.content_checks import FIXED_FILES, GIT_FILES, CheckFinding, check_file
 from gitmem.errors import ObjectMissing, UnsupportedFormat
-from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, is_managed
+from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, MANAGED_FILES, MANAGED_FOLDERS, is_managed
 from gitmem.repository import LINK_MODE, SUBMODULE_MODE
 
 #: Whom a home belongs to whose `gitmem.toml` nobody can read; only its limits count, and they are the usual.
@@ -41,7 +49,7 @@ def check_staged(folder: Path | None = None) -> list[CheckFinding]:
             finding
             for change in changes
             if _is_judged(change, kept)
-            for finding in _check(objects, change, config, allowed)
+            for finding in _check(objects, change, config, allowed, folder)
         ]
 
 
@@ -60,7 +68,8 @@ def _config(objects: CatFile, head: str) -> HomeConfig | None:
 
 
 def _concerns(path: str) -> bool:
-    return is_managed(path) or path.split("/", 1)[0] == LEDGER
+    top = path.split("/", 1)[0]
+    return is_managed(path) or top == LEDGER or top in MANAGED_FILES or path in GIT_FILES
 
 
 def _kept_of_others(folder: Path | None) -> frozenset[tuple[str, str | None]] | None:
@@ -87,16 +96,39 @@ def _is_judged(change: StagedChange, own: frozenset[tuple[str, str | None]] | No
 
 
 def _check(
-    objects: CatFile, change: StagedChange, config: HomeConfig, allowed: frozenset[str]
+    objects: CatFile,
+    change: StagedChange,
+    config: HomeConfig,
+    allowed: frozenset[str],
+    folder: Path | None,
 ) -> Iterator[CheckFinding]:
-    if change.mode == LINK_MODE and is_managed(change.path):
-        fix = "Put the file itself there: links are never followed."
-        yield CheckFinding(change.path, None, "link", "a link among the home's files is not read", fix)
-        return
-    if change.mode == SUBMODULE_MODE:
+    misfit = _kind_fault(change)
+    if misfit is not None:
+        yield misfit
+    if misfit is not None or change.mode == SUBMODULE_MODE:
         return
     content = None if change.new is None else objects.read(change.new)[1]
-    yield from check_file(change.path, content, _before(objects, change), config, allowed)
+    clashed = content is not None and b"<<<<<<<" in content and unmerged_before(change.path, folder)
+    before = _before(objects, change)
+    yield from check_file(change.path, content, before, config, allowed, clashed=clashed)
+
+
+def _kind_fault(change: StagedChange) -> CheckFinding | None:
+    """Say what is wrong with a path that is no file any more, or is an episode of another mode."""
+    path = change.path
+    if change.mode == LINK_MODE and is_managed(path):
+        fix = "Put the file itself there: links are never followed."
+        return CheckFinding(path, None, "link", "a link among the home's files is not read", fix)
+    if change.mode == SUBMODULE_MODE and (path in FIXED_FILES or path in MANAGED_FOLDERS):
+        return CheckFinding(
+            path, None, "place", "another repository stands in its place", "Put it elsewhere."
+        )
+    is_episode = path.startswith(f"{EPISODES}/") and change.old is not None and change.new is not None
+    if is_episode and (change.old == change.new or change.mode == SUBMODULE_MODE):
+        fix = f"Take it back: git checkout HEAD -- '{path}'"
+        what = "an episode is an account of what was: its mode and kind do not change either"
+        return CheckFinding(path, None, "episode", what, fix)
+    return None
 
 
 def _before(objects: CatFile, change: StagedChange) -> bytes | None:

@@ -6,27 +6,30 @@ The same rules hold for a plain `git commit` (through the `pre-commit` hook), fo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at, one_line
 from gitmem.config import HomeConfig, parse_config
-from gitmem.curated import PROSE, STORES, is_note_path
+from gitmem.conflict_marks import find_clashes
+from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, is_note_path
 from gitmem.entries import count_chars, parse_store
 from gitmem.errors import UnsupportedFormat
 from gitmem.findings import Finding
 from gitmem.front_matter import read_front_matter
-from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, MEMORY, is_managed
+from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, MANAGED_FILES, MANAGED_FOLDERS, MEMORY, is_managed
+from gitmem.redaction import redact_secrets
 from gitmem.scanner import find_secrets, scan, text_mark
+from gitmem.tree_files import MAX_FILE
 
-#: What Git writes around a clash: seven of each, at the start of a line, the middle one alone on its line.
-_OURS: Final = re.compile(rb"<{7}(?: .*)?")
-_MIDDLE: Final = re.compile(rb"={7}")
-_THEIRS: Final = re.compile(rb">{7}(?: .*)?")
 _STORE_NAMES: Final = {path: name for name, path in STORES.items()}
 _TEXTS: Final = frozenset({*STORES.values(), *PROSE.values()})
+#: Files of a home that have their place and must be files.
+FIXED_FILES: Final = frozenset({*_TEXTS, *MANAGED_FILES})
+#: What a home begins with for Git's use; marks in there switch rules off in silence.
+GIT_FILES: Final = frozenset({".gitattributes", ".gitignore"})
+_EXAMPLE: Final = "; an example stands in a block of code, between ``` lines, or is indented"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ def check_file(
     before: bytes | None,
     config: HomeConfig,
     allowed: Collection[str] = frozenset(),
+    *,
+    clashed: bool = False,
 ) -> list[CheckFinding]:
     """Return what speaks against committing a file.
 
@@ -68,12 +73,13 @@ def check_file(
         before: what the last commit has; None if it has no such file.
         config: the home's facts as they would be with this commit.
         allowed: this machine's exceptions for the scanner.
+        clashed: Git had it unmerged, so that marks in a block of code are no example.
     """
     if content == before:
         return []
     if path == LEDGER or path.startswith(f"{LEDGER}/"):
         return list(_ledger(path, content))
-    change = _Change(path, content, before, config, frozenset(allowed))
+    change = _Change(path, content, before, config, frozenset(allowed), clashed)
     return [finding for check in _CHECKS for finding in check(change)]
 
 
@@ -84,6 +90,7 @@ class _Change:
     before: bytes | None
     config: HomeConfig
     allowed: frozenset[str]
+    clashed: bool
 
     def finding(self, line: int | None, rule: str, message: str, fix: str) -> CheckFinding:
         return CheckFinding(self.path, line, rule, message, fix)
@@ -95,6 +102,37 @@ def _ledger(path: str, content: bytes | None) -> Iterator[CheckFinding]:
         yield CheckFinding(
             path, None, "ledger", "the ledger is kept on its own branches, not on this one", fix
         )
+
+
+def _place(change: _Change) -> Iterator[CheckFinding]:
+    """Judge where a file stands: a file in a folder's place, or below a file's, hides what belongs there."""
+    if change.content is None or change.before is not None:
+        return
+    fix = "Give it another name."
+    if change.path in MANAGED_FOLDERS:
+        yield change.finding(None, "place", f"{change.path} is a folder of the home, not a file", fix)
+    for fixed in FIXED_FILES:
+        if change.path.startswith(f"{fixed}/"):
+            yield change.finding(None, "place", f"{fixed} is a file of the home, not a folder", fix)
+
+
+def _name(change: _Change) -> Iterator[CheckFinding]:
+    """Find secrets in the name of a new file: names are in every listing and in history for good."""
+    if change.content is None or change.before is not None or not is_managed(change.path):
+        return
+    for one in _found_secrets(change.path, change.allowed):
+        path = redact_secrets(change.path)[0]
+        reason = one.reason.removesuffix(".")
+        yield CheckFinding(path, None, one.rule, f"in the file's name: {reason}", "Give it another name.")
+
+
+def _size(change: _Change) -> Iterator[CheckFinding]:
+    if change.content is None or not (change.path in FIXED_FILES or is_note_path(change.path)):
+        return
+    size = len(change.content)
+    if size > MAX_FILE and size > len(change.before or b""):
+        message = f"{size:,} bytes; a file of more than {MAX_FILE >> 20} MiB is not read"
+        yield change.finding(None, "size", message, "Divide it, or keep it outside the home's folders.")
 
 
 def _episode(change: _Change) -> Iterator[CheckFinding]:
@@ -116,30 +154,14 @@ def _is_stub(content: bytes, before: bytes) -> bool:
 
 
 def _marks(change: _Change) -> Iterator[CheckFinding]:
-    if change.content is None or not is_managed(change.path):
+    if change.content is None or not (is_managed(change.path) or change.path in GIT_FILES):
         return
-    known = {text for _, text in _conflicts(change.before or b"")}
-    for line, text in _conflicts(change.content):
-        if text not in known:
-            fix = "Keep what is right and delete the three mark lines; in an example, indent them."
-            yield change.finding(line, "conflict", "the marks of an unresolved merge stand here", fix)
-
-
-def _conflicts(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield line and bytes of each stretch between the marks of a clash, all three in their order."""
-    if b"<<<<<<<" not in content:
-        return
-    start: int | None = None
-    has_middle = False
-    lines = re.split(rb"\r\n?|\n", content.removeprefix(BOM.encode()))
-    for number, line in enumerate(lines, 1):
-        if _OURS.fullmatch(line):
-            start, has_middle = number, False
-        elif start is not None and _MIDDLE.fullmatch(line):
-            has_middle = True
-        elif start is not None and has_middle and _THEIRS.fullmatch(line):
-            yield start, b"\n".join(lines[start - 1 : number])
-            start = None
+    known = {clash.content for clash in find_clashes(change.before or b"")}
+    has_examples = change.path.lower().endswith(NOTE_SUFFIXES) and not change.clashed
+    for clash in find_clashes(change.content):
+        if clash.content not in known and not (clash.is_fenced and has_examples):
+            fix = f"Keep what is right and delete the three mark lines{_EXAMPLE}."
+            yield change.finding(clash.line, "conflict", "the marks of an unresolved merge stand here", fix)
 
 
 def _encoding(change: _Change) -> Iterator[CheckFinding]:
@@ -242,6 +264,10 @@ def _texts(change: _Change) -> Iterator[tuple[str, Sequence[int]]]:
 def _found(text: str, path: str, allowed: frozenset[str]) -> tuple[Finding, ...]:
     if path.startswith(f"{MEMORY}/"):
         return scan(text, "strict", allowed).findings
+    return _found_secrets(text, allowed)
+
+
+def _found_secrets(text: str, allowed: frozenset[str]) -> tuple[Finding, ...]:
     found = find_secrets(text)
     if not found or not allowed:
         return found
@@ -255,6 +281,9 @@ def _lenient(content: bytes) -> str:
 
 _CHECKS: Final[tuple[Callable[[_Change], Iterator[CheckFinding]], ...]] = (
     _home_facts,
+    _place,
+    _name,
+    _size,
     _episode,
     _marks,
     _encoding,

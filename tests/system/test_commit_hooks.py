@@ -58,8 +58,37 @@ class TestWhatIsStaged:
             ),
             (
                 "notes/a.md:2: conflict: the marks of an unresolved merge stand here. Keep what is right and "
-                "delete the three mark lines; in an example, indent them."
+                "delete the three mark lines; an example stands in a block of code, between ``` lines, or is "
+                "indented."
             ),
+        ]
+
+    def test_an_example_in_a_note_and_a_clash_in_one(self, home: Path) -> None:
+        """[real case] A note on merges is let in; the same text out of a merge that Git left open is not."""
+        example = f"one\n```\n{MARKS}```\n"
+        write_files(home, {"notes/merges.md": example})
+        git("add", "-A", cwd=home)
+        assert commit(home) == []
+        git("checkout", "-qb", "side", cwd=home)
+        commit_all(home, "side", {"notes/a.md": "one\n```\nport 1\n```\n"})
+        git("checkout", "-q", "main", cwd=home)
+        commit_all(home, "main", {"notes/a.md": "one\n```\nport 2\n```\n"})
+        run_git("-c", "merge.gitmem-notes.driver=false", "merge", "side", cwd=home)
+        write_files(home, {"notes/a.md": example})
+        git("add", "-A", cwd=home)
+        assert commit(home) == ["notes/a.md:3: conflict"]
+
+    def test_what_is_no_file_any_more(self, home: Path) -> None:
+        """A store that became a folder, an episode that became a program or a link, a linked repository."""
+        (home / "memory/MEMORY.md").unlink(missing_ok=True)
+        (home / "episodes/2026-03/e.md").chmod(0o755)
+        write_files(home, {"memory/MEMORY.md/x": "text\n"})
+        git("add", "-A", cwd=home)
+        git("update-index", "--add", "--cacheinfo", f"160000,{head(home)},work", cwd=home)
+        assert commit(home) == [
+            "episodes/2026-03/e.md: episode",
+            "memory/MEMORY.md/x: place",
+            "work: place",
         ]
 
     def test_no_verify_is_gits_own_way_around(self, home: Path) -> None:

@@ -124,9 +124,71 @@ class TestMarks:
         second = CLASH + CLASH.replace(b"2222", b"22222")
         assert [finding.line for finding in check("notes/a.md", second, CLASH)] == [9]
 
+    @pytest.mark.parametrize("fence", [b"```", b"```text", b"~~~~", b"  ```diff"])
+    def test_a_note_about_merges_shows_marks_in_a_block_of_code(self, fence: bytes) -> None:
+        """A closed block of code in Markdown is an example, unless Git had the file unmerged."""
+        shut = fence.strip().rstrip(b"abcdefghijklmnopqrstuvwxyz")
+        text = b"# Merges\n" + fence + b"\n" + CLASH + shut + b"\nend\n"
+        assert rules("notes/a.md", text) == rules("work/w/plan.md", text) == []
+        assert [one.rule for one in check_file("notes/a.md", text, None, CONFIG, clashed=True)] == [
+            "conflict"
+        ]
+        assert rules("notes/data.csv", text) == ["conflict"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"```\n" + CLASH,
+            b"```\ncode\n```\n" + CLASH + b"```\ncode\n```\n",
+            CLASH.replace(b"port 22\n", b"```\nport 22\n```\n"),
+            b"<<<<<<< a\n```\nx\n=======\n```\ny\n>>>>>>> b\n```\n",
+            b"````\n```\n" + CLASH + b"```\n",
+            b"``` a`b\n" + CLASH + b"```\n",
+        ],
+    )
+    def test_a_clash_that_is_not_inside_one_block_is_one(self, text: bytes) -> None:
+        """A block that is open, shut before, or cut by the marks themselves excuses nothing."""
+        assert rules("notes/a.md", text) == ["conflict"]
+
+    @pytest.mark.parametrize("path", [".gitattributes", ".gitignore"])
+    def test_marks_in_what_git_reads_of_a_home(self, path: str) -> None:
+        """Git skips lines that it does not understand without a word, and rules would be lost."""
+        assert rules(path, CLASH) == ["conflict"]
+        assert rules(path, b"* -text\n") == []
+
     def test_files_that_gitmem_does_not_manage_are_left_alone(self) -> None:
         """The operator's own files in the same repository are their own affair."""
         assert rules("src/merge_test.txt", CLASH) == []
+
+
+class TestPlaces:
+    """Where files stand, what they are called, and how large they are."""
+
+    @pytest.mark.parametrize("path", [f"{STORE}/x", "gitmem.toml/x", "AGENTS.md/a/b", "memory", "notes"])
+    def test_files_and_folders_of_a_home_keep_their_kind(self, path: str) -> None:
+        """A folder in a store's place would be a memory that nobody can read or write."""
+        assert rules(path, b"text\n") == ["place"]
+        assert rules(path, None, b"text\n") == []
+
+    def test_a_secret_in_a_files_name(self) -> None:
+        """A name stands in every listing and in history for good; the finding does not repeat it."""
+        (finding,) = check(f"notes/{TOKEN}.md", b"text\n")
+        assert finding.rule == "github-token"
+        assert TOKEN not in str(finding)
+        assert check_file(f"notes/{TOKEN}.md", b"x\n", None, CONFIG, {"github-token"}) == []
+        assert rules(f"notes/{TOKEN}.md", b"other\n", b"text\n") == []
+        assert rules(f"src/{TOKEN}.md", b"text\n") == []
+
+    def test_what_is_too_large_to_be_read(self) -> None:
+        """A note or store over 8 MiB would be there and not be remembered; making it smaller is let in."""
+        large = b"a line\n" * 1_300_000
+        assert rules("notes/a.md", large) == ["size"]
+        assert rules("notes/a.md", large, large + b"more\n") == []
+        assert rules("notes/data.bin", large) == []
+
+    def test_a_store_may_go(self) -> None:
+        """Deleting memory is the operator's right; only a home without `gitmem.toml` is none."""
+        assert rules(STORE, None, b"fact\n") == rules("memory/operator.md", None, b"x\n") == []
 
 
 class TestLimits:

@@ -209,24 +209,35 @@ def is_forbidden(text: str, start: int) -> bool:
     return text[max(0, start - _LONGEST_FORBIDDING) : start].rstrip().endswith(_FORBIDDING)
 
 
-def places_of(text: str) -> dict[str, list[int]]:
-    """Return where the words of a folded text stand, by how they begin; a short one ends in a space."""
-    places: dict[str, list[int]] = {}
-    for match in _PLAIN_WORD.finditer(text):
-        word = match[0]
-        key = word[:_STEM] if len(word) >= _STEM else word + " "
-        if key in places:
-            places[key].append(match.start())
-        else:
-            places[key] = [match.start()]
+def keys_of(text: str) -> set[str]:
+    """Return how the words of a folded text begin; a short one is whole and ends in a space."""
+    return {word[:_STEM] if len(word) >= _STEM else word + " " for word in _PLAIN_WORD.findall(text)}
+
+
+def stems_of(key: str) -> set[str]:
+    """Return a key of `keys_of` cut to every length that shapes compare."""
+    bare = key.rstrip()
+    return {key, bare, *(bare[:size] for size in range(2, _STEM))}
+
+
+def places_of(text: str, key: str) -> list[int]:
+    """Return where in a folded text the words stand that begin like a key of `keys_of`."""
+    bare = key.rstrip()
+    size = len(bare)
+    is_whole = size < len(key)
+    places = []
+    place = text.find(bare)
+    while place >= 0:
+        end = place + size
+        if not _is_plain(text[place - 1 : place]) and not (is_whole and _is_plain(text[end : end + 1])):
+            places.append(place)
+        place = text.find(bare, end)
     return places
 
 
-def stems_of(places: Iterable[str]) -> frozenset[str]:
-    """Return how words begin, to every length that shapes compare, from the keys of `places_of`."""
-    found = frozenset(places)
-    bare = {stem.rstrip() for stem in found}
-    return found.union(bare, *({stem[:size] for stem in bare} for size in range(2, _STEM)))
+def _is_plain(letter: str) -> bool:
+    """Say whether a character is one of those that `_PLAIN_WORD` takes."""
+    return letter.isascii() and letter.isalnum() and not letter.isupper()
 
 
 def pairs_of(text: str) -> frozenset[str]:

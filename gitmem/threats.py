@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
 
@@ -22,6 +22,7 @@ from gitmem.threat_shapes import (
     compiled,
     has_chinese,
     is_forbidden,
+    keys_of,
     pairs_of,
     patterns_of,
     places_of,
@@ -85,8 +86,14 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 def _see(text: str) -> _Sight:
     pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
-    places = places_of(text)
-    return _Sight(text, stems_of(places), pairs, places, {})
+    keys = keys_of(text)
+    return _Sight(text, frozenset(chain.from_iterable(map(_known_stems, keys))), pairs, keys, {}, {})
+
+
+@lru_cache(maxsize=1 << 14)
+def _known_stems(key: str) -> tuple[str, ...]:
+    """Return how a word begins, as far as some shape asks for it."""
+    return tuple(stems_of(key) & _words_of("strict"))
 
 
 def _matches(folded: FoldedText, scope: str, sight: _Sight) -> dict[str, Finding]:
@@ -129,22 +136,31 @@ class _Sight:
     """What is known of a text before a pattern is tried.
 
     Attributes:
-        stems: how its words begin.
+        stems: how its words begin, as far as some shape asks for it.
         pairs: its pairs of characters, if some are Chinese.
-        places: where its words stand.
+        keys: how its words begin, all of them.
+        places: where the words stand that were asked for.
         signs: whether each one that was asked for stands in it.
     """
 
     text: str
     stems: frozenset[str]
     pairs: frozenset[str]
+    keys: set[str]
     places: dict[str, list[int]]
     signs: dict[str, bool]
+
+    def places_of(self, key: str) -> list[int]:
+        """Return where the words stand that begin so."""
+        found = self.places.get(key)
+        if found is None:
+            found = self.places[key] = places_of(self.text, key)
+        return found
 
 
 def _may_match(shape: Shape, sight: _Sight) -> bool:
     known = sight.pairs if shape.is_chinese else sight.stems
-    if not known:
+    if not (known if shape.is_chinese else sight.keys):
         return False
     for stems in shape.stems[1:]:  # the first is how the shape was found
         if known.isdisjoint(stems):
@@ -167,7 +183,7 @@ def _all(shape: Shape, sight: _Sight) -> Iterator[re.Match[str]]:
     """Yield the matches of a shape, looked for where its first words stand, if that is known."""
     for pattern, heads in patterns_of(shape):
         if heads:
-            found = chain.from_iterable(sight.places.get(head, ()) for head in heads)
+            found = chain.from_iterable(map(sight.places_of, heads & sight.keys))
             tried = (pattern.match(sight.text, place) for place in sorted(found))
             yield from (match for match in tried if match)
         else:

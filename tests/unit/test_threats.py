@@ -12,7 +12,7 @@ from scanner_set import samples, score
 from gitmem.errors import UsageError
 from gitmem.text_folding import fold
 from gitmem.threat_rules import IN_SCOPE, RULES
-from gitmem.threat_shapes import Rule, patterns_of, places_of
+from gitmem.threat_shapes import Rule, keys_of, patterns_of, places_of
 from gitmem.threats import Finding, blocked_message, find_threats
 
 #: The published table (hermes 3.3): id -> scope.
@@ -179,10 +179,10 @@ def test_figures_on_the_set() -> None:
 def test_looking_where_words_stand_misses_nothing() -> None:
     """A shape is tried only at its first words; wherever a plain search finds it, one of them stands."""
     texts = [fold(sample.text).text for sample in samples() if sample.is_harmful]
-    places = [places_of(text) for text in texts]
+    known = [keys_of(text) for text in texts]
     for pattern, heads in (one for rule in RULES for shape in rule.shapes for one in patterns_of(shape)):
-        for text, known in zip(texts, places, strict=True) if heads else ():
-            tried = {place for head in heads for place in known.get(head, ())}
+        for text, keys in zip(texts, known, strict=True) if heads else ():
+            tried = {place for head in heads & keys for place in places_of(text, head)}
             assert {match.start() for match in pattern.finditer(text)} <= tried, pattern
 
 

@@ -37,9 +37,11 @@ _MARK_REACH: Final = 16
 
 
 def hidden_characters(text: str) -> Iterator[int]:
-    """Yield the places of invisible characters that no writing system and no emoji needs there."""
+    """Yield where an invisible character first stands that no writing system and no emoji needs there."""
+    seen = set()
     for match in INVISIBLE.finditer(text):
-        if not _belongs(text, match.start()):
+        if match[0] not in seen and not _belongs(text, match.start()):
+            seen.add(match[0])
             yield match.start()
 
 

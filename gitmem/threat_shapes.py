@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain, repeat
 from operator import add
 from typing import Final, Literal
@@ -33,6 +33,8 @@ _FORBIDDING: Final = (
 _LONGEST_FORBIDDING: Final = 12
 #: How many letters of a word's beginning are compared before a pattern is tried.
 _STEM: Final = 6
+#: A word that stands so often is looked for by a pattern: setting one up costs more than a few places.
+_FEW: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,21 +225,23 @@ def stems_of(key: str) -> set[str]:
 def places_of(text: str, key: str) -> list[int]:
     """Return where in a folded text the words stand that begin like a key of `keys_of`."""
     bare = key.rstrip()
-    size = len(bare)
-    is_whole = size < len(key)
+    if text.count(bare) > _FEW:
+        return [match.start() for match in _begun_by(key).finditer(text)]
     places = []
     place = text.find(bare)
     while place >= 0:
-        end = place + size
-        if not _is_plain(text[place - 1 : place]) and not (is_whole and _is_plain(text[end : end + 1])):
+        if _begun_by(key).match(text, place):
             places.append(place)
-        place = text.find(bare, end)
+        place = text.find(bare, place + 1)
     return places
 
 
-def _is_plain(letter: str) -> bool:
-    """Say whether a character is one of those that `_PLAIN_WORD` takes."""
-    return letter.isascii() and letter.isalnum() and not letter.isupper()
+@lru_cache(maxsize=1 << 10)
+def _begun_by(key: str) -> re.Pattern[str]:
+    """Return the pattern of a word that begins like a key; it begins with a letter, which is found fast."""
+    bare = key.rstrip()
+    end = _END if key.endswith(" ") else ""
+    return re.compile(f"{bare[0]}(?<![a-z0-9]{bare[0]}){bare[1:]}{end}")
 
 
 def pairs_of(text: str) -> frozenset[str]:

@@ -80,6 +80,30 @@ class TestHere:
         assert "git -c core.hooksPath=/dev/null" in said
         tell(kept)
 
+    @pytest.mark.parametrize(
+        "command",
+        ["branch -M main NAME", "branch -M NAME", "branch -f -m a/side NAME", "branch --move -f a/side NAME"],
+    )
+    def test_no_branch_is_lost_to_a_refused_rename(self, kept: Path, command: str) -> None:
+        """[real case] Git deletes the old branch before it asks for the new one: branch and reflog stay."""
+        name = line_of(kept)[11:]
+        git("branch", "a/side", cwd=kept)
+        before = refs(kept), git("reflog", "main", cwd=kept), git("reflog", "a/side", cwd=kept)
+        done = run_git(*(name if word == "NAME" else word for word in command.split()), cwd=kept)
+        assert done.returncode != 0
+        assert (refs(kept), git("reflog", "main", cwd=kept), git("reflog", "a/side", cwd=kept)) == before
+        assert b"git -c core.hooksPath=/dev/null" in done.stderr
+
+    def test_branches_are_renamed_and_deleted_as_ever(self, kept: Path) -> None:
+        """What has nothing to do with an existing turn line is let through, whatever its name."""
+        git("branch", "gitmem/turns-of-mine", cwd=kept)
+        git("branch", "-m", "gitmem/turns-of-mine", "x", cwd=kept)
+        git("branch", "-M", "x", "gitmem/turns/w00000000-copy", cwd=kept)
+        git("branch", "y", cwd=kept)
+        git("branch", "-D", "y", cwd=kept)
+        assert "refs/heads/y" not in refs(kept)
+        assert "refs/heads/gitmem/turns/w00000000-copy" in refs(kept)
+
     def test_many_at_once_are_judged_too(self, kept: Path) -> None:
         """A long transaction holds what a short one holds."""
         for number in range(30):

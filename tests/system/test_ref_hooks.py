@@ -104,6 +104,19 @@ class TestHere:
         assert "refs/heads/y" not in refs(kept)
         assert "refs/heads/gitmem/turns/w00000000-copy" in refs(kept)
 
+    def test_refs_are_packed_while_turns_go_on(self, home: Path) -> None:
+        """[real case] Git packs the value that it read; when the line has grown since, housekeeping goes on."""
+        line = line_of(home)
+        packed = f"{'0' * 40} {head(home, f'{line}~1')} {line}\n"
+        hook = home / ".git/hooks/reference-transaction"
+        lock = home / ".git/packed-refs.lock"
+        for holds_lock in (True, False):
+            if holds_lock:
+                lock.touch()
+            done = subprocess.run([hook, "prepared"], input=packed.encode(), cwd=home, check=False)
+            assert (done.returncode == 0) == holds_lock
+            lock.unlink(missing_ok=True)
+
     def test_many_at_once_are_judged_too(self, kept: Path) -> None:
         """A long transaction holds what a short one holds."""
         for number in range(30):

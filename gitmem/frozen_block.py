@@ -111,8 +111,14 @@ def decode_block(content: bytes) -> FrozenBlock | None:
     digest, _, body = content.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest:
         return None
-    row: Mapping[str, Any] = json.loads(body.decode("utf-8", "surrogatepass"))
-    if row["format"] != _FORMAT:
+    try:
+        return _parsed(json.loads(body.decode("utf-8", "surrogatepass")))
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return None
+
+
+def _parsed(row: Mapping[str, Any]) -> FrozenBlock | None:
+    if row["format"] != _FORMAT or not isinstance(row["text"], str | None):
         return None
     return FrozenBlock(
         session=row["session"],

@@ -226,6 +226,7 @@ class HomeParts:
             self.ledger,
             self.sights,
             rules=__version__,
+            judge=self.judge,
             owner=HomeOwner(self.layout, self.repository.config),
             now=self.now,
         )

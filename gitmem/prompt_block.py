@@ -94,6 +94,11 @@ def join_blocks(blocks: Sequence[PromptBlock | None]) -> str | None:
     return "\n\n".join(block.text for block in blocks if block is not None) or None
 
 
+def shown_parts(text: str) -> list[str]:
+    """Return what stands between the borders and delimiters of blocks: their titles and entries."""
+    return [part for block in text.split(RULE) for part in block.strip("\n").split(DELIMITER) if part]
+
+
 def defang(text: str) -> str:
     """Return an entry's text, as long as before, without what could end the block or begin another."""
     text = _BORDER.sub(lambda match: "=" * len(match[0]), text)

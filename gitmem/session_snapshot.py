@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from gitmem.durable_file import remove_file, write_file
 from gitmem.entries import entry_digest
 from gitmem.errors import GitmemError
 from gitmem.file_lock import file_lock
+from gitmem.findings import Finding
 from gitmem.frozen_block import (
     ENDING,
     FREEZING,
@@ -35,10 +36,12 @@ from gitmem.git_objects import hash_object
 from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, spooled_records
+from gitmem.prompt_block import shown_parts
 from gitmem.records import Event, Record
 from gitmem.repository import Repository
 from gitmem.store_sight import StoreSight, StoreSights
 from gitmem.times import format_time, parse_timestamp
+from gitmem.tree_files import ManagedFile, read_managed
 
 #: Seconds that a session event may be away from now; an older one is told behind the event.
 _LIVE: Final = 3600.0
@@ -58,6 +61,7 @@ class SessionSnapshots:
         ledger: knows the session events.
         sights: reads and renders the stores.
         rules: version of the scanner's rules.
+        judge: the scanner; a kept text is judged again when it is read, because anyone may have written it.
         owner: to whom the home belongs.
         now: the wall clock, seconds since 1970.
     """
@@ -70,6 +74,7 @@ class SessionSnapshots:
         sights: StoreSights,
         *,
         rules: str,
+        judge: Callable[[str], Sequence[Finding]],
         owner: HomeOwner,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -79,6 +84,7 @@ class SessionSnapshots:
         self._ledger = ledger
         self._sights = sights
         self._rules = rules
+        self._judge = judge
         self._owner = owner
         self._now = now
 
@@ -108,18 +114,16 @@ class SessionSnapshots:
     def read(self, session: str) -> FrozenBlock:
         """Return what a session sees; where nothing was frozen yet, that is done now."""
         found = self._load(self._path(session))
-        if found is not None and not self._is_forgotten(found):
+        if found is not None and self._is_fit(found, session):
             return found
         try:
             with self._lock():
                 found = self._load(self._path(session))
-                if found is None:
-                    return self._store(self._recover(session) or self._freeze(session, None))
-                if self._is_forgotten(found):
-                    return self._store(self._recover_from(found) or self._freeze(session, found.event))
-                return found
+                if found is not None and self._is_fit(found, session):
+                    return found
+                return self._store(self._made_again(session, found))
         except (GitmemError, OSError):  # a home that cannot be written is read all the same
-            return self._recover(session) or self._freeze(session, None)
+            return self._made_again(session, None)
 
     def live(self) -> list[FrozenBlock]:
         """Return what is frozen of sessions that have not ended, the newest first."""
@@ -160,6 +164,13 @@ class SessionSnapshots:
             for target, sight in sights.items()
         }
         return FrozenBlock(session, at, event, commit, stores, self._rules, self._sights.render(sights))
+
+    def _made_again(self, session: str, found: FrozenBlock | None) -> FrozenBlock:
+        """Render what a session sees, as it was frozen if that can still be told."""
+        again = self._recover(session)
+        if again is None and found is not None:
+            again = self._recover_from(found)
+        return again or self._freeze(session, None if found is None else found.event)
 
     def _recover(self, session: str) -> FrozenBlock | None:
         """Render again what the last session event in the ledger froze, if its blobs are there."""
@@ -215,6 +226,11 @@ class SessionSnapshots:
             yield from reversed(list(spooled_records(turn)))
         yield from self._ledger.find_all(f'"session":"{session}"'.encode())
 
+    def _is_fit(self, block: FrozenBlock, session: str) -> bool:
+        if block.session != session or self._is_forgotten(block):
+            return False
+        return not any(self._judge(part) for part in shown_parts(block.text or ""))
+
     def _is_forgotten(self, block: FrozenBlock) -> bool:
         receipts = self._ledger.receipts()
         if not (receipts.entries or receipts.blobs):
@@ -232,10 +248,9 @@ class SessionSnapshots:
         return block
 
     def _load(self, path: Path) -> FrozenBlock | None:
-        try:
-            return decode_block(path.read_bytes())
-        except OSError:
-            return None
+        # Never through a link, and never waiting for the other end of a pipe.
+        read = read_managed(self._folder, path.name)
+        return decode_block(read.content) if isinstance(read, ManagedFile) else None
 
     def _prune(self) -> None:
         """Keep the newest; of the others only those of this month, and never more than a bound."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -94,6 +95,18 @@ def read_prose(root: Path, path: str) -> Prose | Skipped | None:
         return read
     content, text = read
     return Prose(path, text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n"), content)
+
+
+def read_only_fault(root: Path, path: str) -> str | None:
+    """Say that a file was made read-only, if it was: its owner took away his right to change it.
+
+    The bits count, not what this process could do: a file is replaced, not opened, and root may do anything.
+    """
+    try:
+        mode = (root / path).stat(follow_symlinks=False).st_mode
+    except OSError:
+        return None
+    return f"{path} is read-only: its owner took that right away" if not mode & stat.S_IWUSR else None
 
 
 def is_note_path(path: str) -> bool:

@@ -16,6 +16,8 @@ Showing = Literal["nothing", "entries", "usage"]
 ACTIONS: Final[tuple[Action, ...]] = ("add", "replace", "remove")
 TARGETS: Final = ("memory", "user")
 
+#: Operations in one batch at most; more can be no work on a store of a few thousand characters.
+MOST_OPERATIONS: Final = 1_000
 _ACTION_HINT: Final = "use add, replace or remove"
 
 
@@ -111,9 +113,7 @@ def parse_call(
         operations: of a batch; an empty list is as none.
     """
     if operations:
-        if not isinstance(operations, list | tuple):
-            return Refusal("operations must be a list of objects with action, content and old_text")
-        return Call(target, tuple(_item(one) for one in operations), is_batch=True)
+        return _parse_batch(target, operations)
     if action is None:
         return Refusal("unknown action: none was given; use add, replace or remove, or give operations")
     if not isinstance(action, str) or action not in ACTIONS:
@@ -126,6 +126,15 @@ def parse_call(
 
 def check_operation(one: Operation) -> str | None:
     """Say what an operation of a batch lacks, if it lacks something."""
+def _parse_batch(target: str, operations: object) -> Call | Refusal:
+    if not isinstance(operations, list | tuple):
+        return Refusal("operations must be a list of objects with action, content and old_text")
+    if len(operations) > MOST_OPERATIONS:
+        most = f"a batch holds at most {MOST_OPERATIONS:,} operations"
+        return Refusal(f"{most}, not {len(operations):,}; nothing was applied")
+    return Call(target, tuple(_item(one) for one in operations), is_batch=True)
+
+
     if not one.is_known:
         return f"unknown action: {_ACTION_HINT}"
     if one.action != "add" and not one.old_text:

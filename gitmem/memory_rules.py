@@ -16,6 +16,8 @@ from gitmem.memory_call import Call, Operation, Refusal, check_operation
 MOST_SCANNED: Final = 65_536
 
 _PREVIEW: Final = 80
+#: What acts on a terminal, or makes Git take the store for a binary file; U+0085 is a line break.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f]")
 _NO_MATCH: Final = "no entry holds old_text; it must be a part of one entry, letter by letter"
 _MAKE_ROOM: Final = (
     "Consolidate in this turn: shorten, join or remove entries below, then retry, best in one batch."
@@ -147,6 +149,8 @@ def _replace(one: Operation, found: Entry, entries: Sequence[Entry], number: int
 
 
 def _entry_of(one: Operation) -> Entry | Refusal:
+    if _CONTROL.search(one.content or ""):
+        return Refusal("content holds a control character; only tabs and line breaks may stand in an entry")
     try:
         return make_entry(one.content or "")
     except RefusedError as error:

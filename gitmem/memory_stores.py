@@ -10,7 +10,7 @@ from typing import Final
 from gitmem.authored_text import LINE_BREAK
 from gitmem.config import MemoryFile
 from gitmem.counted import counted
-from gitmem.curated import STORES, Store, read_store
+from gitmem.curated import STORES, Store, read_only_fault, read_store
 from gitmem.entries import Entry
 from gitmem.errors import RefusedError
 from gitmem.json_view import JsonView
@@ -115,6 +115,10 @@ class MemoryStores:
 
     def _saved(self, path: str) -> Store | Skipped | None:
         """Read a store that is not being saved just now.
+    def read_only_fault(self, target: str) -> str | None:
+        """Say that a store was made read-only, if it was."""
+        return read_only_fault(self._root, STORES[target])
+
 
         Editors empty a file before they fill it, or move it away first; whoever believes what is there in
         that moment takes all entries for removed.

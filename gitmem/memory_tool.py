@@ -179,6 +179,11 @@ class MemoryTool:
             return None, () if isinstance(change, Refusal) else change.edits
         return self._parts.gate(call, store.entries, by), change.edits
 
+        fault = self._stores.read_only_fault(call.target)
+        if fault is not None:
+            return error_reply(
+                fault, remediation=f"A person can give it back: chmod u+w {STORES[call.target]}"
+            ), ()
     def _apply(
         self, call: Call, by: Provenance, allowed: Sequence[str], approved: tuple[Edit, ...]
     ) -> MemoryReply | None:

@@ -10,7 +10,7 @@ from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, newline_
 from gitmem.authoring import Authoring, Provenance, WriteReply
 from gitmem.branch_changes import PathChange
 from gitmem.config import HomeConfig
-from gitmem.curated import PROSE
+from gitmem.curated import PROSE, read_only_fault
 from gitmem.errors import ProtectedPath, RefusedError, ThreatFound, UsageError
 from gitmem.file_lock import file_lock
 from gitmem.findings import Finding
@@ -97,6 +97,7 @@ class ProseWrites:
             else:
                 reply = self._authoring.write(
                     [PathChange(path, seen.blob, content)],
+                self._check_mode(path)
                     kind="memory",
                     action=action,
                     subject=file_subject(path),
@@ -122,6 +123,11 @@ class ProseWrites:
 
     def _read(self, path: str) -> _Seen:
         file = read_managed(self._layout.root, path)
+    def _check_mode(self, path: str) -> None:
+        fault = read_only_fault(self._layout.root, path)
+        if fault is not None:
+            raise RefusedError(fault, hint=f"A person can give it back: chmod u+w {path}", path=path)
+
         if file is None:
             return _Seen("", "", None)
         if isinstance(file, Skipped):

@@ -7,7 +7,7 @@ in the private folder counts what was refused since the store last took somethin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +16,7 @@ from gitmem.authoring import Provenance
 from gitmem.curated import STORES
 from gitmem.durable_file import write_file
 from gitmem.errors import GitmemError
+from gitmem.graphemes import cut_at
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.memory_call import TARGETS, Call
@@ -27,6 +28,9 @@ from gitmem.turn import TurnRecorder
 REFUSED: Final = "refused"
 
 _LISTED: Final = 20
+#: Code points that are kept of one text and of a call's; what is longer is no fact.
+_MOST_OF_TEXT: Final = 16_384
+_MOST_OF_CALL: Final = 65_536
 _LARGEST_FILE: Final = 64 * 1024
 
 
@@ -68,7 +72,7 @@ class RefusedFacts:
         """Keep the new texts of a call that was refused; what fails here must not change the answer."""
         with suppress(GitmemError, OSError):
             at = format_time(self._now())
-            events = [self._event(call.target, text, at, by) for _, text in call.new_texts]
+            events = [self._event(call.target, text, at, by) for text in _bounded(call)]
             fresh = [event for event in events if not self._is_known(event.id)]
             if fresh:
                 self._record(fresh, by)
@@ -123,6 +127,18 @@ class RefusedFacts:
     def _write(self, rows: Mapping[str, Any]) -> None:
         with suppress(OSError):
             write_file(self._path, json.dumps(rows).encode(), durable=False)
+
+
+def _bounded(call: Call) -> Iterator[str]:
+    """Yield what is kept of a call's texts: their beginnings, and of long ones only a few."""
+    room = _MOST_OF_CALL
+    for _, text in call.new_texts:
+        if room <= 0:
+            return
+        kept = text[: cut_at(text, _MOST_OF_TEXT)]
+        room -= len(kept)
+        left = len(text) - len(kept)
+        yield f"{kept}\n[{left:,} characters more were not kept]" if left else kept
 
 
 def _refusals(row: object) -> Refusals | None:

@@ -119,6 +119,8 @@ def _told(reply: Any) -> str:
     where = f"committed as {reply.committed[:10]}" if reply.committed else f"not committed: {reply.reason}"
     before = [f"before: {_indented(text)}" for text in _replaced(reply)]
     return "\n".join([f"{reply.message} {reply.usage}", *before, f"{where}  {reply.source_ref}"])
+    if reply.unchanged and reply.committed:  # of a change that there was not
+        where = "unchanged"
 
 
 def _replaced(reply: Any) -> list[str]:

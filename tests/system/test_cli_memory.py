@@ -89,6 +89,16 @@ def test_what_a_person_reads(home: Path) -> None:
     assert ran.out.startswith("0% — 1/2,200 chars\nentry:")
 
 
+def test_what_was_there_already_is_in_no_new_commit(home: Path) -> None:
+    """[real case] A person took the commit of another store for that of an entry that was added twice."""
+    gitmem("memory", "add", "--content", "one", cwd=home)
+    gitmem("memory", "add", "--target", "user", "--content", "two", cwd=home)
+    said = gitmem("memory", "add", "--content", "one", cwd=home).out
+    assert "exists already" in said
+    assert "unchanged  entry:" in said
+    assert "committed" not in said
+
+
 def test_a_waiting_change_says_why(home: Path) -> None:
     """Acknowledged but not committed: exit 0, null and the reason."""
     git("checkout", "-q", "--detach", cwd=home)

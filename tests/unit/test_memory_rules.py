@@ -162,6 +162,25 @@ class TestSingle:
         assert "§" in refused([], action="add", content="list:\n § \nrun").error
         assert texts(changed([], action="add", content="the § sign")) == ["the § sign"]
 
+    @pytest.mark.parametrize("mark", ["\0", "\x1b", "\a", "\x0b", "\x7f", "\x9b"])
+    def test_control_characters_in_content(self, mark: str) -> None:
+        """[real case] A NUL makes Git take a store for a binary file, an escape acts on a terminal."""
+        text = f"a{mark}b"
+        for one in (
+            {"action": "add", "content": text},
+            {"action": "replace", "old_text": "f", "content": text},
+        ):
+            assert "control character" in refused(store("fact"), **one).error
+            fault = refused(store("fact"), operations=[{"action": "add", "content": "x"}, one])
+            assert fault.error.startswith(f"Operation 2 ({one['action']}): content holds a control character")
+        assert texts(changed([], action="add", content="a\tb\r\nc")) == ["a\tb\nc"]
+
+    def test_a_batch_has_an_end(self) -> None:
+        """[real case] Twenty thousand operations took ten seconds before the limit refused them."""
+        one = {"action": "add", "content": "x"}
+        assert "at most 1,000 operations, not 1,001" in refused([], operations=[one] * 1_001).error
+        assert texts(changed([], operations=[one] * 1_000)) == ["x"]
+
     def test_hand_written_block_is_named_in_full(self) -> None:
         """A text that the tool could not have written is not overwritten because a word of it was found."""
         prose = "## Servers\n" + "x" * 3000

@@ -291,6 +291,22 @@ class TestFiles:
         home.memory("add", content="one")
         assert path.stat().st_mode & 0o777 == 0o640
 
+    @pytest.mark.parametrize("by", ["agent", "operator"])
+    def test_a_read_only_store_is_left_alone(self, home: AgentHome, by: Any) -> None:
+        """[real case] A person who took the right to write away meant it."""
+        home.memory("add", content="one")
+        path = home.layout.root / PATH
+        path.chmod(0o444)
+        for arguments in ({"action": "add", "content": "two"}, {"action": "remove", "old_text": "one"}):
+            reply = home.memory(**arguments, by=by)
+            assert not reply.success
+            assert "read-only" in (reply.error or "")
+            assert "chmod u+w memory/MEMORY.md" in (reply.remediation or "")
+        assert home.memory("add", content="one", by=by).unchanged
+        assert stored(home) == b"one\n"
+        path.chmod(0o644)
+        assert home.memory("add", content="two", by=by).success
+
     @pytest.mark.parametrize("old_text", ["", " ", "one\n§\ntwo", "ONE", "cafe\u0301", "e"])
     def test_a_refusal_touches_nothing(self, home: AgentHome, old_text: str) -> None:
         """Neither bytes nor times change, nothing is committed, and the candidates are listed."""

@@ -143,6 +143,18 @@ def test_a_link_is_never_followed(home: AgentHome, tmp_path: Path) -> None:
     assert "link" in text
 
 
+def test_a_read_only_file_is_left_alone(home: AgentHome) -> None:
+    """A person who took the right to write away meant it, whoever writes."""
+    home.memory_write("self", "I am Aria.")
+    (home.layout.root / SELF).chmod(0o444)
+    for by in ("agent", "operator"):
+        with pytest.raises(RefusedError, match="read-only") as refused:
+            home.memory_append("self", "More.", by=by)
+        assert "chmod u+w memory/self.md" in str(refused.value.hint)
+    assert content(home) == b"I am Aria.\n"
+    assert home.memory_write("self", "I am Aria.").unchanged
+
+
 def test_what_cannot_be_read_is_not_overwritten(home: AgentHome) -> None:
     """Unreadable is never empty: its bytes stay, and only its section suffers."""
     write_files(home.layout.root, {SELF: b"caf\xe9\n", "memory/operator.md": "Be brief.\n"})

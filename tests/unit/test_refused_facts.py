@@ -37,6 +37,20 @@ def test_a_fact_without_room_is_kept(home: AgentHome) -> None:
     assert home.search("kiln cool").results[0].source_ref == hits[0].source_ref
 
 
+def test_what_is_no_fact_is_kept_in_part(home: AgentHome) -> None:
+    """[real case] A text of megabytes is not laid into the ledger whole, nor are hundreds of long ones."""
+    home.memory("add", "memory", "kiln " * 10_000)
+    home.memory(
+        "batch", operations=[{"action": "add", "content": f"{n} " + "oven " * 6_000} for n in range(9)]
+    )
+    home.apply_spool(wait=1.0)
+    kept = [home.ledger.find(line.id) for line in home.ledger.lines_newest_first() if line.kind == "memory"]
+    texts = [str(one.body.get("text")) for one in kept if one and one.body.get("action") == "refused"]
+    assert len(texts) == 5
+    assert all(len(text) < 17_000 for text in texts)
+    assert texts[-1].endswith("[33,615 characters more were not kept]")
+
+
 def test_the_operator_is_told_until_there_is_room(home: AgentHome, clock: CounterClock) -> None:
     """Not only the model has to know that memory is full."""
     home.memory("add", "memory", FACT)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gitmem.blocked_parts import Judge
 from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, Prose, read_prose
-from gitmem.prose_section import Judge, ProseSection, make_section, unreadable_section
+from gitmem.prose_section import ProseSection, make_section, unreadable_section
 
 
 def read_sections(root: Path, config: HomeConfig, judge: Judge) -> list[ProseSection]:

@@ -19,12 +19,12 @@ from gitmem.cat_file import (
 from gitmem.config import HomeConfig, parse_config
 from gitmem.content_checks import FIXED_FILES, GIT_FILES, CheckFinding, check_file
 from gitmem.errors import ObjectMissing, UnsupportedFormat
+from gitmem.findings import ALLOW_SETTING, split_allowed
 from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, MANAGED_FILES, MANAGED_FOLDERS, is_managed
 from gitmem.repository import LINK_MODE, SUBMODULE_MODE
 
 #: Whom a home belongs to whose `gitmem.toml` nobody can read; only its limits count, and they are the usual.
 _UNKNOWN: Final = HomeConfig("h" + "0" * 15)
-_ALLOWED: Final = "gitmem.scannerAllow"
 
 
 def check_staged(folder: Path | None = None) -> list[CheckFinding]:
@@ -44,7 +44,7 @@ def check_staged(folder: Path | None = None) -> list[CheckFinding]:
         if not changes:
             return []
         kept = _kept_of_others(folder)
-        allowed = frozenset(" ".join(config_values(_ALLOWED, folder)).replace(",", " ").split())
+        allowed = split_allowed(" ".join(config_values(ALLOW_SETTING, folder)[-1:]))
         return [
             finding
             for change in changes

@@ -13,7 +13,7 @@ from typing import Any, Final
 from gitmem.branch_changes import PathChange, Settled
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.config import HomeConfig, parse_config
-from gitmem.content_checks import CheckFinding, check_file
+from gitmem.content_checks import CheckFinding, allowed_uses, check_file
 from gitmem.errors import NotFound, ProtectedPath, UnsupportedFormat
 from gitmem.json_view import JsonView
 from gitmem.layout import CONFIG_FILE, MANAGED_FILES, MANAGED_FOLDERS, Layout, is_managed
@@ -117,10 +117,13 @@ def commit_found(
     if findings and verify:
         skipped += [{"path": one.path, "reason": f"{one.rule}: {one.message}. {one.fix}"} for one in findings]
         return CommitReply(newest, REFUSED, None, _listed(before), (), before, skipped, rows)
+    rules = [one.rule for one in findings] + _uses(edits.changes, snapshot, allowed)
     subject, _, body = (message or edit_subject(changed)).partition("\n")
     outcome = branch.write(
         edits.changes,
-        message=format_message(subject, [(KIND, "edit"), (ALLOWED, _rules(findings))], body),
+        message=format_message(
+            subject, [(KIND, "edit"), (ALLOWED, ", ".join(dict.fromkeys(rules)) or None)], body
+        ),
         author=branch.operator,
         operation="commit",
         turn=None,
@@ -152,8 +155,10 @@ def parse_after(config: HomeConfig, path: str, content: bytes | None) -> HomeCon
     return config
 
 
-def _rules(findings: Sequence[CheckFinding]) -> str | None:
-    return ", ".join(dict.fromkeys(one.rule for one in findings)) or None
+def _uses(changes: Sequence[PathChange], snapshot: BranchSnapshot, allowed: Collection[str]) -> list[str]:
+    """Return what of this machine's allow list the changes need."""
+    sights = ((change.path, snapshot.sight(change.path)) for change in changes)
+    return [use for path, sight in sights for use in allowed_uses(path, sight.disk, sight.head, allowed)]
 
 
 def _checked(path: str) -> str:

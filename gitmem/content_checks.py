@@ -7,20 +7,21 @@ The same rules hold for a plain `git commit` (through the `pre-commit` hook), fo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at, one_line
+from gitmem.blocked_parts import BlockedPart, Judge, find_blocked, find_blocked_entries
 from gitmem.config import HomeConfig, parse_config
 from gitmem.conflict_marks import find_clashes
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, is_note_path
 from gitmem.entries import count_chars, parse_store
 from gitmem.errors import UnsupportedFormat
-from gitmem.findings import Finding
+from gitmem.findings import Finding, allow_command, without_allowed
 from gitmem.front_matter import read_front_matter
 from gitmem.layout import CONFIG_FILE, EPISODES, LEDGER, MANAGED_FILES, MANAGED_FOLDERS, MEMORY, is_managed
 from gitmem.redaction import redact_secrets
-from gitmem.scanner import find_secrets, scan, text_mark
+from gitmem.scanner import Scan, find_secrets, scan
 from gitmem.tree_files import MAX_FILE
 
 _STORE_NAMES: Final = {path: name for name, path in STORES.items()}
@@ -120,7 +121,7 @@ def _name(change: _Change) -> Iterator[CheckFinding]:
     """Find secrets in the name of a new file: names are in every listing and in history for good."""
     if change.content is None or change.before is not None or not is_managed(change.path):
         return
-    for one in _found_secrets(change.path, change.allowed):
+    for one in without_allowed(find_secrets(change.path), change.path, change.allowed)[0]:
         path = redact_secrets(change.path)[0]
         reason = one.reason.removesuffix(".")
         yield CheckFinding(path, None, one.rule, f"in the file's name: {reason}", "Give it another name.")
@@ -235,44 +236,67 @@ def _parsed(content: bytes | None) -> HomeConfig | None:
 def _scanner(change: _Change) -> Iterator[CheckFinding]:
     if change.content is None or not is_managed(change.path):
         return
-    for text, numbers in _texts(change):
-        for one in _found(text, change.path, change.allowed):
-            fix = f"Take it out; if it is harmless: gitmem config set gitmem.scannerAllow {one.rule}"
-            line = numbers[line_at(text, one.start) - 1]
-            yield change.finding(line, one.rule, one.reason.removesuffix("."), fix)
+    for part, hits in _refused_parts(change):
+        fix = f"Take it out; if it is harmless: {allow_command(part.rules, part.mark)}"
+        for one in hits:
+            yield change.finding(part.line_of(one), one.rule, one.reason.removesuffix("."), fix)
 
 
-def _texts(change: _Change) -> Iterator[tuple[str, Sequence[int]]]:
-    """Yield the texts that a change brings, each with the numbers that its lines have in the file.
+def allowed_uses(
+    path: str, content: bytes | None, before: bytes | None, allowed: Collection[str]
+) -> tuple[str, ...]:
+    """Return the entries of this machine's allow list without which a change could not be committed."""
+    if not allowed or content is None or not is_managed(path):
+        return ()
+    uses: list[dict[str, None]] = []
+    for part in (before or b"", content):
+        seen: dict[str, None] = {}
 
-    Entries of a store are judged one by one, as they are when the agent adds them.
-    """
+        def judge(text: str, seen: dict[str, None] = seen) -> tuple[Finding, ...]:
+            verdict = _judged(text, path, frozenset(allowed))
+            seen.update(dict.fromkeys(verdict.allowed_uses))
+            return verdict.findings
+
+        _parts(path, _lenient(part).removeprefix(BOM), judge)
+        uses.append(seen)
+    return tuple(use for use in uses[1] if use not in uses[0])
+
+
+def _refused_parts(change: _Change) -> Iterator[tuple[BlockedPart, Sequence[Finding]]]:
+    """Yield the parts that a change brings and the scanner refuses, each with what is new of its hits."""
     text, before = (_lenient(part or b"").removeprefix(BOM) for part in (change.content, change.before))
-    if change.path in _STORE_NAMES:
-        known = {entry.id for entry in parse_store(before)}
-        for entry in parse_store(text):
-            if entry.id not in known:
-                yield entry.text, range(entry.line, entry.line + len(entry.text) + 1)
-    elif _found(before, change.path, change.allowed):
-        old = set(LINE_BREAK.split(before))
-        added = [(n, line) for n, line in enumerate(LINE_BREAK.split(text), 1) if line not in old]
-        yield "\n".join(line for _, line in added), [n for n, _ in added]
-    else:
-        yield text, range(1, len(text) + 2)
+
+    def judge(part: str) -> tuple[Finding, ...]:
+        return _judged(part, change.path, change.allowed).findings
+
+    found = _parts(change.path, text, judge)
+    known = _parts(change.path, before, judge) if found and before else ()
+    texts = {part.text for part in known}
+    lines = set(LINE_BREAK.split(before)) if known and change.path not in _STORE_NAMES else set()
+    for part in found:
+        if part.text not in texts:
+            yield part, _new_hits(part, lines, judge) if lines else part.hits
 
 
-def _found(text: str, path: str, allowed: frozenset[str]) -> tuple[Finding, ...]:
+def _new_hits(part: BlockedPart, known: set[str], judge: Judge) -> Sequence[Finding]:
+    """Return what is found in a part besides known lines, each where its line begins in the part."""
+    starts = [0, *(found.end() for found in LINE_BREAK.finditer(part.text))]
+    lines = zip(starts, LINE_BREAK.split(part.text), strict=True)
+    added = [(start, line) for start, line in lines if line not in known]
+    text = "\n".join(line for _, line in added)
+    hits = judge(text)
+    places = [added[line_at(text, hit.start) - 1][0] for hit in hits]
+    return [replace(hit, start=start, end=start) for hit, start in zip(hits, places, strict=True)]
+
+
+def _parts(path: str, text: str, judge: Judge) -> tuple[BlockedPart, ...]:
+    return find_blocked_entries(text, judge) if path in _STORE_NAMES else find_blocked(text, judge)
+
+
+def _judged(text: str, path: str, allowed: frozenset[str]) -> Scan:
     if path.startswith(f"{MEMORY}/"):
-        return scan(text, "strict", allowed).findings
-    return _found_secrets(text, allowed)
-
-
-def _found_secrets(text: str, allowed: frozenset[str]) -> tuple[Finding, ...]:
-    found = find_secrets(text)
-    if not found or not allowed:
-        return found
-    mark = text_mark(text)
-    return tuple(one for one in found if not {one.rule, f"{one.rule}:{mark}"} & allowed)
+        return scan(text, "strict", allowed)
+    return Scan(*without_allowed(find_secrets(text), text, allowed))
 
 
 def _lenient(content: bytes) -> str:

@@ -69,9 +69,23 @@ class RefusedError(GitmemError):
 
 
 class ThreatFound(RefusedError):
-    """The scanner found text that must not be stored."""
+    """The scanner found text that must not be stored.
+
+    Args:
+        message: what was found, without the text.
+        hint: what to do about it.
+        for_people: the command by which a person lets the text pass on this machine; kept out of answers
+            that a model reads.
+        details: the data of the failure.
+    """
 
     code = "threat_found"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, for_people: str | None = None, **details: Any
+    ) -> None:
+        super().__init__(message, hint=hint, **details)
+        self.for_people = for_people
 
 
 class ProtectedPath(RefusedError):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
+from gitmem.blocked_parts import find_blocked, find_blocked_entries
 from gitmem.errors import ThreatFound
-from gitmem.findings import text_mark
+from gitmem.findings import Finding, without_allowed
 from gitmem.redaction import find_secrets
+
+#: The files that are judged entry by entry.
+_STORES: Final = ("memory/MEMORY.md", "memory/USER.md")
 
 
 def refuse_found_secret(path: str, edit: bytes, before: bytes | None, allowed: Collection[str]) -> None:
@@ -24,12 +29,17 @@ def refuse_found_secret(path: str, edit: bytes, before: bytes | None, allowed: C
         ThreatFound: there is a secret in it that the branch does not have.
     """
     text, old = (part.decode("utf-8", "surrogateescape") for part in (edit, before or b""))
-    mark = text_mark(text)
-    for one in find_secrets(text):
-        if text[one.start : one.end] not in old and not {one.rule, f"{one.rule}:{mark}"} & set(allowed):
-            raise ThreatFound(
-                f"{path} has an edit by hand, not committed yet, that holds a secret ({one.rule}):"
-                " take it out of the file, or commit it yourself",
-                path=path,
-                rule=one.rule,
-            )
+    exceptions = frozenset(allowed)
+
+    def judge(part: str) -> tuple[Finding, ...]:
+        return without_allowed(find_secrets(part), part, exceptions)[0]
+
+    for found in find_blocked_entries(text, judge) if path in _STORES else find_blocked(text, judge):
+        for one in found.hits:
+            if found.text[one.start : one.end] not in old:
+                raise ThreatFound(
+                    f"{path} has an edit by hand, not committed yet, that holds a secret ({one.rule}):"
+                    " take it out of the file, or commit it yourself",
+                    path=path,
+                    rule=one.rule,
+                )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gitmem.hook_files import HookReport
     from gitmem.importers.jsonl import ImportReport
     from gitmem.indexer import CatchUp
-    from gitmem.machine_settings import Setting
+    from gitmem.machine_settings import Setting, SettingChange
     from gitmem.memory_get import Memory
     from gitmem.search import SearchReply
     from gitmem.shown import Shown
@@ -285,9 +285,9 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
         """Return a setting."""
         return self._parts.settings.get(key)
 
-    def config_set(self, key: str, value: str) -> None:
-        """Change a setting of this machine."""
-        self._parts.settings.set(key, value)
+    def config_set(self, key: str, value: str) -> SettingChange:
+        """Change a setting of this machine; return what it was and is."""
+        return self._parts.settings.set(key, value)
 
     def config_list(self) -> list[Setting]:
         """Return all settings."""

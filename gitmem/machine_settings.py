@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from gitmem.config import HomeConfig
 from gitmem.errors import NotFound, UsageError
+from gitmem.findings import ALLOW_SETTING
 from gitmem.git_refs import is_ref_name
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
 from gitmem.protected_paths import MAY_EDIT, PROTECTED, parse_paths
 from gitmem.repository import Repository
-from gitmem.scanner import ALLOW_SETTING, parse_allowed
+from gitmem.scanner import change_allowed
 from gitmem.write_approval import WRITE_APPROVAL, is_true
 
 _MACHINE: Final = "git config, this machine only"
@@ -35,20 +36,33 @@ class Setting(JsonView):
 
 
 @dataclass(frozen=True, slots=True)
+class SettingChange:
+    """What a setting was and is; None where it stands nowhere, so that its default holds."""
+
+    before: str | None
+    after: str | None
+
+    @property
+    def was_other(self) -> bool:
+        """Whether a value went by it."""
+        return self.before is not None and self.before != self.after
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
     key: str
     default: str | None
-    check: Callable[[str, str], str]
+    check: Callable[[str, str, str | None], str]
 
 
-def _branch(key: str, value: str) -> str:
+def _branch(key: str, value: str, _: str | None) -> str:
     name = value.removeprefix("refs/heads/")
     if name.startswith(("-", "gitmem/turns/")) or not is_ref_name(f"refs/heads/{name}"):
         raise UsageError(f"{key} is a branch of yours, not {value!r}", hint="`git branch` lists them.")
     return name
 
 
-def _switch(key: str, value: str) -> str:
+def _switch(key: str, value: str, _: str | None) -> str:
     words = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false"}
     words |= {"off": "false", "0": "false"}
     if value.strip().lower() not in words:
@@ -56,11 +70,11 @@ def _switch(key: str, value: str) -> str:
     return words[value.strip().lower()]
 
 
-def _approval(key: str, value: str) -> str:
-    return "true" if is_true(value) else _switch(key, value)
+def _approval(key: str, value: str, before: str | None) -> str:
+    return "true" if is_true(value) else _switch(key, value, before)
 
 
-def _paths(key: str, value: str) -> str:
+def _paths(key: str, value: str, _: str | None) -> str:
     unknown = parse_paths(value) - set(PROTECTED)
     if unknown:
         listed = ", ".join(PROTECTED)
@@ -68,8 +82,8 @@ def _paths(key: str, value: str) -> str:
     return " ".join(sorted(parse_paths(value)))
 
 
-def _allowed(key: str, value: str) -> str:  # noqa: ARG001
-    return ", ".join(sorted(parse_allowed(value)))
+def _allowed(key: str, value: str, before: str | None) -> str:  # noqa: ARG001
+    return ", ".join(sorted(change_allowed(before, value)))
 
 
 _KNOWN: Final = (
@@ -108,8 +122,12 @@ class MachineSettings:
         value = self._repository.config(self._key(known))
         return known.default if value is None else value
 
-    def set(self, key: str, value: str) -> None:
+    def set(self, key: str, value: str) -> SettingChange:
         """Change a setting of this machine; an empty value takes it back to its default.
+
+        Args:
+            key: of the setting.
+            value: its new one; of the scanner's allow list also `+ENTRY` and `-ENTRY`.
 
         Raises:
             UsageError: the value does not fit, or the setting belongs to the home.
@@ -119,7 +137,10 @@ class MachineSettings:
                 f"{key} is a fact of the home, in gitmem.toml", hint="Edit gitmem.toml and commit it."
             )
         known = _find(key)
-        self._repository.set_config(self._key(known), known.check(known.key, value) if value else None)
+        before = self._repository.config(self._key(known))
+        after = known.check(known.key, value, before) if value else None
+        self._repository.set_config(self._key(known), after or None)
+        return SettingChange(before, after or None)
 
     def list(self) -> list[Setting]:
         """Return all settings."""

@@ -33,6 +33,7 @@ class Refusal:
         too_full: whether the store had no room for what is new.
         remediation: what a person can do about it.
         pointer: source ref of what is known about the text.
+        for_people: what only a person may do about it.
     """
 
     error: str
@@ -42,6 +43,7 @@ class Refusal:
     too_full: bool = False
     remediation: str | None = None
     pointer: str | None = None
+    for_people: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,6 @@ def parse_call(
     return Call(target, (Operation(action, _clean(content), _clean(old_text)),))
 
 
-def check_operation(one: Operation) -> str | None:
-    """Say what an operation of a batch lacks, if it lacks something."""
 def _parse_batch(target: str, operations: object) -> Call | Refusal:
     if not isinstance(operations, list | tuple):
         return Refusal("operations must be a list of objects with action, content and old_text")
@@ -135,6 +135,8 @@ def _parse_batch(target: str, operations: object) -> Call | Refusal:
     return Call(target, tuple(_item(one) for one in operations), is_batch=True)
 
 
+def check_operation(one: Operation) -> str | None:
+    """Say what an operation of a batch lacks, if it lacks something."""
     if not one.is_known:
         return f"unknown action: {_ACTION_HINT}"
     if one.action != "add" and not one.old_text:

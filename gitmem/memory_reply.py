@@ -42,6 +42,7 @@ class MemoryReply(JsonView):
         committed: the commit that holds the change; None while it waits, with `reason`.
         source_ref: the address of the entry that is new or changed, else of the store.
         unchanged: it was so already.
+        for_people: a command that only a person may run, and that must not reach the model: in no JSON.
     """
 
     success: bool
@@ -66,10 +67,11 @@ class MemoryReply(JsonView):
     source_ref: str | None = None
     unchanged: bool | None = None
     conflicts: Sequence[str] | None = None
+    for_people: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that apply."""
-        data = {one.name: getattr(self, one.name) for one in fields(self)}
+        data = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "for_people"}
         always = _OF_WRITES if self.success and not self.staged else frozenset()
         return {name: to_json(value) for name, value in data.items() if value is not None or name in always}
 
@@ -119,6 +121,7 @@ def refusal_reply(refusal: Refusal, entries: Sequence[Entry], limit: int, show: 
         matches=_matches(refusal, show) if refusal.matches else None,
         remediation=refusal.remediation,
         pointer=refusal.pointer,
+        for_people=refusal.for_people,
     )
 
 

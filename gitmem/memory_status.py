@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from gitmem.counted import counted
 from gitmem.curated import STORES
+from gitmem.findings import allow_command, text_mark
 from gitmem.json_view import to_json
-from gitmem.prompt_block import PromptBlock
+from gitmem.memory_rules import MOST_SCANNED
+from gitmem.prompt_block import BlockedEntry, PromptBlock
 from gitmem.prose_section import ProseSection
 from gitmem.refused_facts import Refusals
 from gitmem.session_snapshot import SessionSnapshots
@@ -63,12 +65,11 @@ def memory_status(
 def _prose_findings(sections: Sequence[ProseSection]) -> Iterator[Finding]:
     for section in sections:
         for part in section.blocked[:_LISTED]:
-            rule = part.rules[0]
             yield Finding(
                 "blocked",
                 0,
                 f"{section.path}:{part.line} is kept out of prompts ({', '.join(part.rules)})",
-                f"If it is yours and meant so: gitmem config set scannerAllow {rule}:{part.mark}",
+                f"If it is yours and meant so: {allow_command(part.rules, part.mark)}",
                 section.path,
             )
         if section.truncated:
@@ -89,7 +90,7 @@ def _store_findings(blocks: Mapping[str, PromptBlock]) -> Iterator[Finding]:
                 "blocked",
                 0,
                 f"{path}:{one.entry.line} is kept out of prompts ({', '.join(one.rules)})",
-                f"To take it out: gitmem memory remove --target {target} --old-text entry:{one.entry.id}",
+                _entry_hint(target, one),
                 path,
             )
         if block.left_out:
@@ -100,6 +101,13 @@ def _store_findings(blocks: Mapping[str, PromptBlock]) -> Iterator[Finding]:
                 "Divide it into entries by lines that hold only §, and drop what is not needed always.",
                 path,
             )
+
+
+def _entry_hint(target: str, one: BlockedEntry) -> str:
+    remove = f"To take it out: gitmem memory remove --target {target} --old-text entry:{one.entry.id}"
+    if len(one.entry.text) > MOST_SCANNED:
+        return remove
+    return f"{remove}; if it is meant so: {allow_command(one.rules, text_mark(one.entry.text))}"
 
 
 def _refused_findings(refused: Mapping[str, Refusals]) -> Iterator[Finding]:

@@ -35,11 +35,13 @@ class Verdict:
         blocked: why it must not be stored, beginning `Blocked:`; None for a text that may.
         rules: what was found in it.
         allowed: rules that hit and are allowed on this machine.
+        allow: the command by which a person lets the text pass.
     """
 
     blocked: str | None = None
     rules: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+    allow: str | None = None
 
 
 #: Judges a text for a memory store.
@@ -113,12 +115,12 @@ class MemoryStores:
             return self._absent(path)
         return _marked(path, found) or found
 
-    def _saved(self, path: str) -> Store | Skipped | None:
-        """Read a store that is not being saved just now.
     def read_only_fault(self, target: str) -> str | None:
         """Say that a store was made read-only, if it was."""
         return read_only_fault(self._root, STORES[target])
 
+    def _saved(self, path: str) -> Store | Skipped | None:
+        """Read a store that is not being saved just now.
 
         Editors empty a file before they fill it, or move it away first; whoever believes what is there in
         that moment takes all entries for removed.

@@ -112,7 +112,7 @@ class MemoryTool:
         store = parse_target(target)
         if isinstance(store, Refusal):
             return error_reply(store.error)
-        if not self._stores.file(store).enabled:
+        if by.author == "agent" and not self._stores.file(store).enabled:
             return error_reply(
                 f"the {store} store is switched off in this home",
                 remediation="A person can switch it on in gitmem.toml, table memory.",
@@ -135,7 +135,9 @@ class MemoryTool:
         limit = self._stores.file(call.target).char_limit
         for number, text in call.new_texts:
             verdict = self._stores.scan(text[:MOST_SCANNED])
-            fault = Refusal(verdict.blocked) if verdict.blocked else self._unfit(text, limit, by)
+            fault = self._unfit(text, limit, by)
+            if verdict.blocked:
+                fault = Refusal(verdict.blocked, for_people=verdict.allow)
             if fault is not None:
                 where = f"Operation {number}: " if call.is_batch else ""
                 return replace(fault, error=where + fault.error), ()
@@ -177,13 +179,13 @@ class MemoryTool:
         change = apply_call(call, store.entries, self._stores.file(call.target).char_limit)
         if isinstance(change, Refusal) or change.is_empty or change.edits == approved:
             return None, () if isinstance(change, Refusal) else change.edits
-        return self._parts.gate(call, store.entries, by), change.edits
-
         fault = self._stores.read_only_fault(call.target)
         if fault is not None:
             return error_reply(
                 fault, remediation=f"A person can give it back: chmod u+w {STORES[call.target]}"
             ), ()
+        return self._parts.gate(call, store.entries, by), change.edits
+
     def _apply(
         self, call: Call, by: Provenance, allowed: Sequence[str], approved: tuple[Edit, ...]
     ) -> MemoryReply | None:

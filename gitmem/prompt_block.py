@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gitmem.blocked_parts import Judge
 from gitmem.entries import DELIMITER, Entry
 from gitmem.graphemes import cut_at
 from gitmem.memory_reply import blocked_text
 from gitmem.memory_rules import MOST_SCANNED, usage_line
-from gitmem.prose_section import Judge
 
 #: The line above and below a block's title.
 RULE: Final = "\u2550" * 46

@@ -8,12 +8,12 @@ file keeps them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at
-from gitmem.findings import Finding, text_mark
+from gitmem.authored_text import BOM, Problem, decode_text, line_at
+from gitmem.blocked_parts import BlockedPart, Judge, find_blocked
 from gitmem.graphemes import cut_at
 
 #: Name of a prose memory -> what it holds, for the model that reads it.
@@ -23,29 +23,9 @@ _ROLES: Final[Mapping[str, str]] = {
 }
 #: Code points behind the cut that are scanned too, so that a threat that the cut divides is found.
 _BEYOND: Final = 2_000
-_NOT_BREAKS: Final = re.compile(r"[^\r\n]")
-
-
-#: Returns what is wrong with a text, without what this machine allows.
-Judge = Callable[[str], Sequence[Finding]]
-
-
-@dataclass(frozen=True, slots=True)
-class BlockedPart:
-    """A stretch of paragraphs that is kept out of a prompt.
-
-    Attributes:
-        start, end: in the text that was looked through.
-        line: of its first line in the file, from 1.
-        rules: that it breaks, once each.
-        mark: stands for its text in a machine's allow list.
-    """
-
-    start: int
-    end: int
-    line: int
-    rules: tuple[str, ...]
-    mark: str
+#: Where a paragraph ends; how far it is followed, so that one has the same mark here as elsewhere.
+_PARAGRAPH_END: Final = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)")
+_LONGEST_PARAGRAPH: Final = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +77,7 @@ def make_section(name: str, path: str, content: bytes, *, limit: int, judge: Jud
     if not body:
         note = f"[{path} is empty: nothing is curated yet]"
         return ProseSection(_id(name), path, f"{_intro(name, path)}\n\n{note}")
-    blocked = find_blocked(body[: limit + _BEYOND], judge, line=line_at(text, ahead))
+    blocked = find_blocked(_looked_at(body, limit), judge, line=line_at(text, ahead))
     cut, shown = _slice(body, limit, path, blocked)
     parts = [_intro(name, path), "", cut]
     if shown < len(body):
@@ -113,6 +93,12 @@ def make_section(name: str, path: str, content: bytes, *, limit: int, judge: Jud
     )
 
 
+def _looked_at(text: str, limit: int) -> str:
+    """Return the beginning of a text that is scanned: behind the cut to the end of a paragraph."""
+    end = _PARAGRAPH_END.search(text, limit + _BEYOND, limit + _BEYOND + _LONGEST_PARAGRAPH)
+    return text[: end.start() if end else limit + _BEYOND + _LONGEST_PARAGRAPH]
+
+
 def count_prose(content: bytes) -> int:
     """Return how many code points of a prose memory count against its budget; none where it is no text."""
     text = decode_text(content)
@@ -123,78 +109,6 @@ def unreadable_section(name: str, path: str, reason: str) -> ProseSection:
     """Return the section of a prose memory that cannot be read; it costs only itself."""
     note = f"[{path} is unreadable: {reason}. Its content is missing here; the file was not changed.]"
     return ProseSection(_id(name), path, f"{_intro(name, path)}\n\n{note}", problem=reason)
-
-
-def find_blocked(text: str, judge: Judge, *, line: int = 1) -> tuple[BlockedPart, ...]:
-    """Return the paragraphs of a text that the scanner refuses, those together that it refuses together.
-
-    Args:
-        text: what a prompt may get.
-        judge: the scanner; it sees each paragraph by itself too, so that one can be allowed.
-        line: number of the text's first line.
-    """
-    if not judge(text):
-        return ()
-    spans = list(_paragraphs(text))
-    rules: dict[tuple[int, int], list[str]] = {}
-    for number, (start, end) in enumerate(spans):
-        _note_rules(rules, (number, number), judge(text[start:end]))
-    _find_joined(text, spans, judge, rules)
-    parts = []
-    for (first, last), names in sorted(rules.items()):
-        start, end = spans[first][0], spans[last][1]
-        at = line + line_at(text, start) - 1
-        parts.append(BlockedPart(start, end, at, tuple(names), text_mark(text[start:end])))
-    return tuple(parts)
-
-
-def _find_joined(
-    text: str, spans: Sequence[tuple[int, int]], judge: Judge, rules: dict[tuple[int, int], list[str]]
-) -> None:
-    """Find what is refused only because of how several paragraphs read together."""
-    hidden = [(spans[first][0], spans[last][1]) for first, last in rules]
-    while True:
-        masked = text
-        for start, end in hidden:
-            masked = masked[:start] + _NOT_BREAKS.sub(".", masked[start:end]) + masked[end:]
-        # One finding of each rule at most: what was looked at is hidden, so that the next one shows.
-        fresh = [hit for hit in judge(masked) if (hit.start, hit.end) not in hidden]
-        if not fresh:
-            return
-        for hit in fresh:
-            hidden.append((hit.start, hit.end))
-            group = [n for n, (start, end) in enumerate(spans) if start < hit.end and end > hit.start]
-            taken = {n for first, last in rules for n in range(first, last + 1)}
-            if len(group) > 1 and taken.isdisjoint(range(group[0], group[-1] + 1)):
-                start, end = spans[group[0]][0], spans[group[-1]][1]
-                _note_rules(rules, (group[0], group[-1]), judge(text[start:end]))
-                hidden.append((start, end))
-
-
-def _note_rules(
-    rules: dict[tuple[int, int], list[str]], key: tuple[int, int], hits: Sequence[Finding]
-) -> None:
-    if hits:
-        rules[key] = list(dict.fromkeys(hit.rule for hit in hits))
-
-
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of lines that are not blank, without the white space around it."""
-    start: int | None = None
-    at = 0
-    end = 0
-    for line in LINE_BREAK.split(text):
-        if line.strip():
-            if start is None:
-                start = at + len(line) - len(line.lstrip())
-            end = at + len(line.rstrip())
-        elif start is not None:
-            yield start, end
-            start = None
-        at += len(line)
-        at += 2 if text.startswith("\r\n", at) else 1
-    if start is not None:
-        yield start, end
 
 
 def _slice(text: str, limit: int, path: str, blocked: Sequence[BlockedPart]) -> tuple[str, int]:

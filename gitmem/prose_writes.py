@@ -8,15 +8,15 @@ from typing import Final
 
 from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, newline_of
 from gitmem.authoring import Authoring, Provenance, WriteReply
+from gitmem.blocked_parts import BlockedPart, find_blocked
 from gitmem.branch_changes import PathChange
 from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, read_only_fault
 from gitmem.errors import ProtectedPath, RefusedError, ThreatFound, UsageError
 from gitmem.file_lock import file_lock
-from gitmem.findings import Finding
+from gitmem.findings import Finding, allow_command
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout
-from gitmem.prose_section import BlockedPart, find_blocked
 from gitmem.records import clean_text
 from gitmem.scanner import Scan
 from gitmem.subjects import file_subject
@@ -74,30 +74,32 @@ class ProseWrites:
             ThreatFound: the scanner refuses the text.
             RefusedError: the file is switched off, cannot be read, or would be too long.
         """
-        return self._change(target, by, "edit", lambda _: _ended(_clean(content)))
+        return self._change(target, by, "edit", [lambda _: _ended(_clean(content))])
 
     def append(self, target: str, content: str, by: Provenance) -> WriteReply:
         """Add text at a prose memory's end, on a line of its own."""
         added = _clean(content)
         if not added.strip():
             raise UsageError("nothing to append", field="content")
-        return self._change(target, by, "append", lambda text: _ended(text) + _ended(added))
+        makes = [lambda text: _ended(text) + _ended(added), lambda text: _apart(text) + _ended(added)]
+        return self._change(target, by, "append", makes)
 
-    def _change(self, target: str, by: Provenance, action: str, make: Callable[[str], str]) -> WriteReply:
-        path = self._path_of(target)
+    def _change(
+        self, target: str, by: Provenance, action: str, makes: Sequence[Callable[[str], str]]
+    ) -> WriteReply:
+        path = self._path_of(target, by)
         with file_lock(self._layout.home_lock, wait=_LOCK_WAIT):
             seen = self._read(path)
             before = LINE_BREAK.sub("\n", seen.text)
-            text = make(before)
-            allowed = self._check(path, text, before)
+            text, allowed = self._first_allowed(path, before, makes)
             newline = newline_of(seen.text)
             content = f"{seen.mark}{text}".replace("\n", newline).encode()
             if seen.blob is not None and seen.text == text.replace("\n", newline):
                 reply = WriteReply(self._head(), None, _ref(target), path, unchanged=True)
             else:
+                self._check_mode(path)
                 reply = self._authoring.write(
                     [PathChange(path, seen.blob, content)],
-                self._check_mode(path)
                     kind="memory",
                     action=action,
                     subject=file_subject(path),
@@ -109,11 +111,11 @@ class ProseWrites:
                 )
         return replace(reply, warnings=self._warnings(target, text.replace("\n", newline).lstrip()))
 
-    def _path_of(self, target: str) -> str:
+    def _path_of(self, target: str, by: Provenance) -> str:
         path = PROSE.get(target)
         if path is None:
             raise UsageError(f"target is {' or '.join(PROSE)}, not {target!r}", field="target")
-        if not self._config.memory[target].enabled:
+        if by.author == "agent" and not self._config.memory[target].enabled:
             raise RefusedError(
                 f"{path} is switched off in this home",
                 hint=f"A person can switch it on: {target}_enabled in gitmem.toml.",
@@ -121,13 +123,13 @@ class ProseWrites:
             )
         return path
 
-    def _read(self, path: str) -> _Seen:
-        file = read_managed(self._layout.root, path)
     def _check_mode(self, path: str) -> None:
         fault = read_only_fault(self._layout.root, path)
         if fault is not None:
             raise RefusedError(fault, hint=f"A person can give it back: chmod u+w {path}", path=path)
 
+    def _read(self, path: str) -> _Seen:
+        file = read_managed(self._layout.root, path)
         if file is None:
             return _Seen("", "", None)
         if isinstance(file, Skipped):
@@ -141,6 +143,22 @@ class ProseWrites:
             )
         mark = BOM if text.startswith(BOM) else ""
         return _Seen(text.removeprefix(BOM), mark, hash_object("blob", file.content))
+
+    def _first_allowed(
+        self, path: str, before: str, makes: Sequence[Callable[[str], str]]
+    ) -> tuple[str, Sequence[str]]:
+        """Return the first new text that passes, and the rules that this machine allows in it.
+
+        A paragraph that this machine allows is another one as soon as a line is appended to it.
+        """
+        refused: ThreatFound | None = None
+        for make in makes:
+            try:
+                return (text := make(before)), self._check(path, text, before)
+            except ThreatFound as error:
+                refused = refused or error
+        assert refused is not None
+        raise refused
 
     def _check(self, path: str, text: str, before: str) -> Sequence[str]:
         """Refuse what must not reach a prompt; return the rules that this machine allows.
@@ -180,7 +198,7 @@ def _refusal(path: str, part: BlockedPart) -> ThreatFound:
     rules = ", ".join(part.rules)
     return ThreatFound(
         f"Blocked: line {part.line} of {path} matches threat pattern(s) {rules}",
-        hint=f"If it is harmless: gitmem config set scannerAllow {part.rules[0]}:{part.mark}",
+        for_people=allow_command(part.rules, part.mark),
         rule=part.rules[0],
         line=part.line,
         path=path,
@@ -199,3 +217,8 @@ def _clean(content: str) -> str:
 
 def _ended(text: str) -> str:
     return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def _apart(text: str) -> str:
+    """Return a text after which a paragraph begins."""
+    return f"{_ended(text)}\n" if text.strip() else text

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
 
 from gitmem.errors import UsageError
-from gitmem.findings import MARK_LENGTH, Finding, text_mark
+from gitmem.findings import ALLOW_SETTING, MARK_LENGTH, Finding, split_allowed, text_mark, without_allowed
 from gitmem.redaction import find_secrets, redact_secrets, redact_values
 from gitmem.secret_rules import RULES as SECRET_RULES
 from gitmem.threat_rules import RULES as THREAT_RULES
@@ -23,9 +22,6 @@ __all__ = [
     "scan",
     "text_mark",
 ]
-
-#: In Git's configuration, on this machine only: what is allowed travels with no clone.
-ALLOW_SETTING: Final = "gitmem.scannerAllow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +45,7 @@ def scan(text: str, scope: str = "strict", allowed: AbstractSet[str] = frozenset
         scope: of the threat rules.
         allowed: this machine's allow list: `RULE`, or `RULE:<12 hex of the text's SHA-256>`.
     """
-    found = (*find_threats(text, scope), *find_secrets(text))
-    if not found or not allowed:
-        return Scan(found, ())
-    uses = {finding.rule: _use(finding.rule, text, allowed) for finding in found}
-    left = tuple(finding for finding in found if uses[finding.rule] is None)
-    return Scan(left, tuple(use for use in uses.values() if use is not None))
+    return Scan(*without_allowed((*find_threats(text, scope), *find_secrets(text)), text, allowed))
 
 
 def parse_allowed(setting: str | None) -> frozenset[str]:
@@ -63,15 +54,28 @@ def parse_allowed(setting: str | None) -> frozenset[str]:
     Raises:
         UsageError: an entry names no rule, or its mark is not 12 hex digits.
     """
-    entries = (setting or "").replace(",", " ").split()
-    return frozenset(_checked(entry) for entry in entries)
+    return frozenset(_checked(entry) for entry in split_allowed(setting))
 
 
-def _use(rule: str, text: str, allowed: AbstractSet[str]) -> str | None:
-    if rule in allowed:
-        return rule
-    one_text = f"{rule}:{text_mark(text)}"
-    return one_text if one_text in allowed else None
+def change_allowed(setting: str | None, change: str) -> frozenset[str]:
+    """Return an allow list behind a change of it.
+
+    Args:
+        setting: the list as it is.
+        change: entries that take its place; or, each behind a `+` or `-`, those to add and to take out.
+
+    Raises:
+        UsageError: an entry names no rule, its mark is not 12 hex digits, or only some have a sign.
+    """
+    entries = split_allowed(change)
+    signed = {entry for entry in entries if entry[0] in "+-"}
+    if not signed:
+        return parse_allowed(change)
+    if signed != entries:
+        hint = "Put + or - before each of them, or before none to replace the whole list."
+        raise UsageError("some entries have a sign and some have none", hint=hint)
+    gone = {entry[1:] for entry in signed if entry[0] == "-"}
+    return split_allowed(setting) - gone | {_checked(entry[1:]) for entry in signed if entry[0] == "+"}
 
 
 def _checked(entry: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gitmem.authored_text import BOM, Problem, decode_text
+from gitmem.blocked_parts import Judge
 from gitmem.config import HomeConfig
 from gitmem.curated import STORES, Store, read_store
 from gitmem.entries import Entry, parse_store
@@ -13,7 +14,6 @@ from gitmem.forgotten import Receipts
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout
 from gitmem.prompt_block import PromptBlock, join_blocks, render_block, render_unreadable
-from gitmem.prose_section import Judge
 
 
 @dataclass(frozen=True, slots=True)

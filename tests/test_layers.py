@@ -24,7 +24,7 @@ FLOORS = [
         subjects authored_text branch_changes entries memory_call memory_rules
         memory_reply graphemes frozen_block guidance judgement_rules protected_paths note_tags
         control_signs conflict_marks ledger_text store_text front_matter_yaml front_matter
-        front_matter_edit note_text catalog note_identity slugs text_folding findings invisible_characters
+        front_matter_edit note_text catalog note_identity slugs text_folding findings blocked_parts invisible_characters
         threat_shapes injection_rules smuggling_rules role_rules remote_control_rules
         exfiltration_rules english_injection english_deception english_leaks chinese_injection
         chinese_leaks threat_rules mentions disguises

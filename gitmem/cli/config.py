@@ -37,10 +37,17 @@ def get(key: str) -> None:
 @click.argument("key")
 @click.argument("value")
 def set_(key: str, value: str) -> None:
-    """Change a setting of this machine."""
+    """Change a setting of this machine; an empty VALUE takes it back to its default.
+
+    Of scannerAllow, VALUE replaces the whole list. +RULE:DIGITS adds an entry to it, -RULE:DIGITS (behind
+    --) takes one out.
+    """
     settings = current()
-    settings.open_home().config_set(key, value)
-    settings.reply({"key": key, "value": value}, lambda: "" if settings.quiet else f"{key} = {value}")
+    done = settings.open_home().config_set(key, value)
+    told = f"{key} = {done.after or ''}" + (f"  (was: {done.before})" if done.was_other else "")
+    settings.reply(
+        {"key": key, "value": done.after, "before": done.before}, lambda: "" if settings.quiet else told
+    )
 
 
 @command.command("list", example="gitmem config list --json")

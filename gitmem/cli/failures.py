@@ -45,6 +45,7 @@ class Failure:
 
     Attributes:
         help: what a person is shown instead of message and hint.
+        for_people: a command that must not stand in an answer that a model reads.
     """
 
     code: str
@@ -53,6 +54,7 @@ class Failure:
     hint: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     help: str | None = None
+    for_people: str | None = None
 
 
 def report(error: BaseException, settings: Settings, arguments: Sequence[str]) -> int:
@@ -72,7 +74,10 @@ def _foreseen(error: BaseException) -> Failure | None:
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return Failure("interrupted", "interrupted", INTERRUPTED)
     if isinstance(error, GitmemError):
-        return Failure(error.code, error.message, error.exit_code, error.hint, error.details)
+        allow = getattr(error, "for_people", None)
+        return Failure(
+            error.code, error.message, error.exit_code, error.hint, error.details, for_people=allow
+        )
     if isinstance(error, MissingCommand) and error.ctx is not None:
         return Failure("usage", error.message, USAGE, _usage_hint(error), help=error.ctx.get_help())
     if isinstance(error, click.ClickException):
@@ -107,7 +112,7 @@ def write_report(error: BaseException, arguments: Sequence[str]) -> Path:
 
 def _tell(failure: Failure, settings: Settings) -> None:
     with suppress(OSError):  # a closed standard error is no reason for another failure
-        told = shown_on(sys.stderr, failure.help or _told(failure))
+        told = shown_on(sys.stderr, failure.help or _told(failure, people=not settings.json))
         click.echo(told, err=True, color=settings.color)
     if settings.json:
         data = {
@@ -120,10 +125,13 @@ def _tell(failure: Failure, settings: Settings) -> None:
             print_json({"error": data})
 
 
-def _told(failure: Failure) -> str:
+def _told(failure: Failure, *, people: bool) -> str:
     lines = [f"{click.style('error:', fg='red')} {failure.message}"]
     if failure.hint:
         lines.append(f"{click.style('hint:', fg='cyan')} {failure.hint}")
+    if failure.for_people and people:
+        hint = f"if a person finds it harmless: {failure.for_people} (docs/security.md)"
+        lines.append(f"{click.style('hint:', fg='cyan')} {hint}")
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ from gitmem.cli.events import read_text
 from gitmem.cli.memory_write import add_to
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import cause, write_options
-from gitmem.errors import RefusedError
+from gitmem.errors import RefusedError, ThreatFound
 
 target_option = click.option(
     "--target",
@@ -107,6 +107,8 @@ def _call(arguments: dict[str, Any], values: dict[str, Any]) -> None:
     settings.reply(reply, lambda: "" if settings.quiet else _told(reply))
     if not reply.success:
         if not settings.json:
+            if reply.for_people:
+                raise ThreatFound(str(reply.error), hint=reply.remediation, for_people=reply.for_people)
             raise RefusedError(str(reply.error), hint=reply.remediation)
         click.get_current_context().exit(RefusedError.exit_code)
 
@@ -117,10 +119,10 @@ def _told(reply: Any) -> str:
     if reply.staged:
         return str(reply.message)
     where = f"committed as {reply.committed[:10]}" if reply.committed else f"not committed: {reply.reason}"
-    before = [f"before: {_indented(text)}" for text in _replaced(reply)]
-    return "\n".join([f"{reply.message} {reply.usage}", *before, f"{where}  {reply.source_ref}"])
     if reply.unchanged and reply.committed:  # of a change that there was not
         where = "unchanged"
+    before = [f"before: {_indented(text)}" for text in _replaced(reply)]
+    return "\n".join([f"{reply.message} {reply.usage}", *before, f"{where}  {reply.source_ref}"])
 
 
 def _replaced(reply: Any) -> list[str]:

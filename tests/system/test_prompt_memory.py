@@ -130,7 +130,7 @@ def test_poison_on_disk_reaches_no_prompt(home: Path) -> None:
     assert "memory/self.md:5 is kept out of prompts (prompt_injection)" in status
     assert poison not in status
     allow = f"prompt_injection:{section.blocked[0].mark}"
-    assert f"gitmem config set scannerAllow {allow}" in status
+    assert f"gitmem config set scannerAllow +{allow}\n" in status
     git("config", "gitmem.scannerAllow", allow, cwd=home)
     assert poison in AgentHome.open(home).prose_sections()[1].text
     assert poison in block(home, "s10")

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judges import find_nothing, find_words
 
-from gitmem.prose_section import ProseSection, find_blocked, make_section, unreadable_section
+from gitmem.blocked_parts import find_blocked
+from gitmem.prose_section import ProseSection, make_section, unreadable_section
 
 PATH = "memory/operator.md"
 

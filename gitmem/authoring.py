@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -156,7 +156,7 @@ class Authoring:
         for change in changes:
             refuse_secret(change.path, "path")
         if by.author == "agent":
-            refuse_protected((one.path for one in changes), parse_paths(self._setting(MAY_EDIT)))
+            self.refuse_protected(one.path for one in changes)
         clean, rules = (list(changes), []) if scanned else _without_secrets(changes)
         held = self._hold(clean, kind=kind, action=action, subject=subject, source_ref=source_ref, by=by)
         if held is not None:
@@ -173,6 +173,10 @@ class Authoring:
                 locked=locked,
             )
         return _reply(outcome, clean, source_ref, rules)
+
+    def refuse_protected(self, paths: Iterable[str]) -> None:
+        """Raise a `ProtectedPath` if one of the paths is left to people on this machine."""
+        refuse_protected(paths, parse_paths(self._setting(MAY_EDIT)))
 
     def _hold(
         self,

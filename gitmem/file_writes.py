@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Sequence
 
 from gitmem.authoring import Authoring, Provenance, WriteReply
@@ -55,7 +56,10 @@ class FileWrites:
                 warnings.append(f"{path[:200]}: {reason}")
         return warnings
 
-    def _commit_file(self, path: str, turn: Turn) -> str | None:
+    def _commit_file(self, told: str, turn: Turn) -> str | None:
+        # `./AGENTS.md` is `AGENTS.md`, and so is its whole path.
+        path = posixpath.normpath(told.removeprefix(f"{self._root.as_posix()}/"))
+        self._authoring.refuse_protected([path])
         if not is_managed(path):
             return None  # a file of the workspace; the record of it is all there is to keep
         found = read_managed(self._root, path)

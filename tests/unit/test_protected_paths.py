@@ -39,6 +39,33 @@ def test_a_file_event_is_not_committed_as_the_agents(home: AgentHome, path: str)
     assert git("status", "--short", cwd=home.layout.root) == f" M {path}"
 
 
+@pytest.mark.parametrize("way", ["{}", "./{}", "notes/../{}", "{root}/{}"])
+@pytest.mark.parametrize("path", [".gitattributes", ".gitignore", "AGENTS.md"])
+def test_however_it_is_named_the_receipt_says_so(home: AgentHome, path: str, way: str) -> None:
+    """[real case] Files that only Git reads, and other ways to write a path, left no word in the receipt."""
+    told = way.format(path, root=home.layout.root)
+    before = head(home.layout.root)
+    (home.layout.root / path).write_text("# mine\n")
+    with home.turn() as turn:
+        turn.event("file", path=told)
+    (warning,) = turn.receipt.warnings
+    assert warning.startswith(f"{told}: {path} is written by people")
+    assert head(home.layout.root) == before
+
+
+@pytest.mark.parametrize("way", ["./{}", "work/../{}", "{root}/{}"])
+def test_other_files_are_committed_however_they_are_named(home: AgentHome, way: str) -> None:
+    """What a tool reports with its whole path is the same file."""
+    (home.layout.root / "notes").mkdir()
+    (home.layout.root / "notes/a.md").write_text("text\n")
+    with home.turn() as turn:
+        turn.event("file", path=way.format("notes/a.md", root=home.layout.root))
+        turn.event("file", path="../elsewhere.md")
+        turn.event("file", path="/etc/passwd")
+    assert turn.receipt.warnings == []
+    assert git("log", "-1", "--format=%an", "--", "notes/a.md", cwd=home.layout.root) == "aria"
+
+
 def test_the_machine_may_allow_it(home: AgentHome) -> None:
     """The exception is local: a tracked file could loosen it on every machine."""
     home.config_set("gitmem.agentMayEdit", "AGENTS.md")

@@ -13,7 +13,7 @@ from typing import Any, Final
 from gitmem.branch_changes import PathChange, Settled
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.config import HomeConfig, parse_config
-from gitmem.content_checks import CheckFinding, allowed_uses, check_file
+from gitmem.content_checks import GIT_FILES, CheckFinding, allowed_uses, check_file
 from gitmem.errors import NotFound, ProtectedPath, UnsupportedFormat
 from gitmem.json_view import JsonView
 from gitmem.layout import CONFIG_FILE, MANAGED_FILES, MANAGED_FOLDERS, Layout, is_managed
@@ -163,7 +163,7 @@ def _uses(changes: Sequence[PathChange], snapshot: BranchSnapshot, allowed: Coll
 
 def _checked(path: str) -> str:
     plain = os.path.normpath(path).removeprefix("./") if path else ""
-    if not is_managed(plain):
+    if not is_managed(plain) and plain not in GIT_FILES:
         own = " ".join(f"{folder}/" for folder in MANAGED_FOLDERS)
         raise ProtectedPath(
             f"gitmem does not manage {path}",
@@ -180,7 +180,11 @@ def _listed(paths: Sequence[str]) -> str:
 
 def _find_edits(snapshot: BranchSnapshot, layout: Layout, named: Sequence[str]) -> _Edits:
     present, skipped = _on_disk(layout, named)
-    branch = {path: file for path, file in snapshot.branch_files(_is_top).items() if _is_named(path, named)}
+    branch = {
+        path: file
+        for path, file in snapshot.branch_files(lambda name: _is_top(name) or name in named).items()
+        if _is_named(path, named)
+    }
     known = {*present, *branch, *(one.path for one in skipped)}
     for name in named:
         if not any(_is_below(path, name) for path in known):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from gitmem.branch_merge import PathMerge, merge_path
 from gitmem.commit_found import NOTHING, REFUSED, CommitReply, commit_found, parse_after
 from gitmem.config import HomeConfig
-from gitmem.content_checks import CheckFinding, check_file
+from gitmem.content_checks import GIT_FILES, CheckFinding, check_file
 from gitmem.curated import PROSE, STORES
 from gitmem.errors import HeadMoved, NotFound, ProtectedPath, UnknownSource, UsageError
 from gitmem.file_lock import file_lock
@@ -123,7 +123,7 @@ class Editing:
             return self._target(NAMED[what])
         if ":" in what:
             return self._by_ref(what)
-        if is_managed(what) and self._read(what) is not None:
+        if (is_managed(what) or what in GIT_FILES) and self._read(what) is not None:
             return self._target(what)
         return self._target(self._note_path(what))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -9,11 +11,11 @@ import click
 
 from gitmem.cli import standard_input
 from gitmem.cli.commands import command as define
-from gitmem.cli.editor import find_editor, keep, private_copy, run_editor
+from gitmem.cli.editor import find_editor, forget, keep, opened_for, private_copy, read_copy, run_editor
 from gitmem.cli.findings import tell_findings
 from gitmem.cli.settings import current
 from gitmem.counted import counted
-from gitmem.errors import RefusedError
+from gitmem.errors import NotFound, RefusedError
 from gitmem.status import CONFLICT
 
 if TYPE_CHECKING:
@@ -26,8 +28,15 @@ if TYPE_CHECKING:
 @click.option(
     "--no-verify", is_flag=True, help="Commit what the checks refuse; the commit names their rules."
 )
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the text of FILE, as one that was kept after a refusal, and open no editor.",
+)
 @click.pass_context
-def command(ctx: click.Context, what: str, *, no_verify: bool) -> None:
+def command(ctx: click.Context, what: str, *, no_verify: bool, source: Path | None) -> None:
     """Edit a file of the home in your editor; it is checked and committed as yours.
 
     The editor is Git's: GIT_EDITOR, core.editor, VISUAL, EDITOR, else vi. It gets a copy; what the agent
@@ -37,10 +46,13 @@ def command(ctx: click.Context, what: str, *, no_verify: bool) -> None:
     settings = current()
     home = settings.open_home()
     target = home.edit_open(settings.path_in(home, what))
-    editor = find_editor(home.git_setting)
-    name = PurePosixPath(target.path).name
-    with private_copy(home.layout.private / "edit", name, target.shown) as copy:
-        reply = _edit(home, target, editor, copy, verify=not no_verify)
+    if source is not None:
+        reply = _take(home, target, source, verify=not no_verify)
+    else:
+        editor = find_editor(home.git_setting)
+        name = PurePosixPath(target.path).name
+        with private_copy(home.layout.private / "edit", name, target.shown) as copy:
+            reply = _edit(home, target, editor, copy, verify=not no_verify)
     settings.reply(reply, lambda: "" if settings.quiet else describe(reply))
     for conflict in reply.conflicts:
         settings.warn(f"others changed the same lines; the text that lost is kept in {conflict}")
@@ -58,15 +70,30 @@ def describe(reply: EditReply) -> str:
     return f"{reply.path}: written{merged}, not committed: {reply.reason}"
 
 
+def _take(home: AgentHome, target: EditTarget, source: Path, *, verify: bool) -> EditReply:
+    """Take a text that is there already; one that was kept is merged with what came since it was opened."""
+    text = read_copy(source)
+    if text is None:
+        raise NotFound(f"no such file: {source}", path=str(source))
+    is_kept, opened = opened_for(source, target.path)
+    reply = home.edit_finish(replace(target, opened=opened) if is_kept else target, text, verify=verify)
+    if reply.is_refused:
+        tell_findings(reply.findings)
+        raise _refused(reply, source)
+    if is_kept:
+        forget(source)
+    return reply
+
+
 def _edit(home: AgentHome, target: EditTarget, editor: str, copy: Path, *, verify: bool) -> EditReply:
     """Let the operator edit until the text can be committed, or they let it be."""
     line = target.line
     while True:
-        _open(target, editor, copy, line)
+        text = _open(target, editor, copy, line)
         try:
-            reply = home.edit_finish(target, copy.read_bytes(), verify=verify)
+            reply = home.edit_finish(target, text, verify=verify)
         except BaseException:
-            current().note(f"your text is kept in {keep(copy)}")
+            current().note(_kept(target.path, keep(copy, target.path, target.opened)))
             raise
         if not reply.is_refused:
             return reply
@@ -76,25 +103,28 @@ def _edit(home: AgentHome, target: EditTarget, editor: str, copy: Path, *, verif
                 line = next((found["line"] for found in reply.findings if found["line"]), None)
             case "keep":
                 verify = False
-                return home.edit_finish(target, copy.read_bytes(), verify=False)
+                return home.edit_finish(target, text, verify=False)
             case "discard":
                 return home.edit_finish(target, target.shown)
             case None:
-                raise _refused(reply, keep(copy))
+                raise _refused(reply, keep(copy, target.path, target.opened))
 
 
-def _open(target: EditTarget, editor: str, copy: Path, line: int | None) -> None:
+def _open(target: EditTarget, editor: str, copy: Path, line: int | None) -> bytes:
+    """Have the operator edit; return the text that came out of it."""
     try:
         run_editor(editor, copy, line)
     except RefusedError as error:
-        if copy.exists() and copy.read_bytes() != target.shown:
-            error.hint = f"What you wrote is kept in {keep(copy)}"
+        if read_copy(copy) not in (None, target.shown):
+            error.hint = _kept(target.path, keep(copy, target.path, target.opened))
         raise
-    if not copy.exists():
+    text = read_copy(copy)
+    if text is None:
         raise RefusedError(
             "the editor removed the copy; nothing was changed",
             hint=f"To remove {target.path}: delete it and run `gitmem commit`.",
         )
+    return text
 
 
 def _ask() -> Literal["again", "keep", "discard"] | None:
@@ -115,8 +145,13 @@ def _ask() -> Literal["again", "keep", "discard"] | None:
 def _refused(reply: EditReply, kept: Path) -> RefusedError:
     return RefusedError(
         f"{counted(len(reply.findings), 'finding')} in {reply.path}; nothing was written",
-        hint=f"Your text is kept in {kept}; mend it there, or commit it all the same with --no-verify.",
+        hint=f"{_kept(reply.path, kept)}; mend it there first, or add --no-verify to commit it as it is.",
         path=reply.path,
         kept=str(kept),
         findings=list(reply.findings),
     )
+
+
+def _kept(path: str, kept: Path) -> str:
+    take = f"gitmem edit {shlex.quote(path)} --from {shlex.quote(str(kept))}"
+    return f"Your text is kept in {kept}. To take it: {take}"

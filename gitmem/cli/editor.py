@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -25,8 +27,12 @@ _KNOWS_LINES: Final = (
 #: How a shell ends that cannot run a command.
 _CANNOT_RUN: Final = (126, 127)
 _STANDARD_ERROR: Final = 2
-#: Marks a folder whose file somebody was told of.
+#: Marks a folder whose file somebody was told of, and names the path that it is a copy of.
 _KEPT: Final = ".kept"
+#: Beside a copy that was kept: what had been copied, so that what others write meanwhile is not lost.
+_OPENED: Final = ".opened"
+#: How opening fails on a link, and on a socket.
+_NO_FILE: Final = (errno.ELOOP, errno.ENXIO)
 
 
 def find_editor(setting: Callable[[str], str | None]) -> str:
@@ -82,10 +88,7 @@ def run_editor(command: str, path: Path, line: int | None) -> None:
 
 @contextmanager
 def private_copy(folder: Path, name: str, content: bytes) -> Iterator[Path]:
-    """Give a file of this name that only this user can read; on the way out it is gone, unless it is kept.
-
-    Whoever wants to keep it moves it with `keep`.
-    """
+    """Give a file of this name that only this user can read; on the way out it is gone, but for `keep`."""
     folder.mkdir(parents=True, exist_ok=True)
     own = Path(tempfile.mkdtemp(prefix="", dir=folder))
     try:
@@ -98,10 +101,60 @@ def private_copy(folder: Path, name: str, content: bytes) -> Iterator[Path]:
             shutil.rmtree(own, ignore_errors=True)
 
 
-def keep(path: Path) -> Path:
-    """Leave a private copy where it is, for whoever wants its text; return it."""
-    (path.parent / _KEPT).touch()
+def keep(path: Path, named: str, opened: bytes | None) -> Path:
+    """Leave a private copy where it is, for whoever wants its text; return it.
+
+    Args:
+        path: the copy.
+        named: the path of the home that it is a copy of.
+        opened: what was copied; None where there was no file yet.
+    """
+    if opened is not None:
+        (path.parent / _OPENED).write_bytes(opened)
+    (path.parent / _KEPT).write_text(named, "utf-8")
     return path
+
+
+def opened_for(path: Path, named: str) -> tuple[bool, bytes | None]:
+    """Say whether a file is the copy of a path that was kept, and what had been copied."""
+    try:
+        is_kept = (path.parent / _KEPT).read_text("utf-8") == named
+    except (OSError, UnicodeDecodeError):
+        return False, None
+    opened = path.parent / _OPENED
+    return is_kept, opened.read_bytes() if is_kept and opened.exists() else None
+
+
+def forget(path: Path) -> None:
+    """Remove a copy that was kept, because its text was taken."""
+    shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def read_copy(path: Path) -> bytes | None:
+    """Return what an editor left of a copy; None where it removed it.
+
+    Raises:
+        RefusedError: it is no ordinary file any more: a link would lead to somebody else's text.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno not in _NO_FILE:
+            raise
+        raise _no_file(path) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _no_file(path)
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+def _no_file(path: Path) -> RefusedError:
+    return RefusedError(
+        f"{path} is not an ordinary file; nothing was changed", hint="Put the text into a file."
+    )
 
 
 def _name_of(command: str) -> str:

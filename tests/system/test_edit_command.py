@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import sys
 import threading
@@ -102,7 +103,7 @@ class TestEditor:
         ran = edit(root, "a.md", "sh -c 'echo x >> \"$0\"; exit 3'")
         assert ran.code == 3
         assert (root / "notes/a.md").read_bytes() == before
-        kept = Path(ran.err.rsplit("kept in ", 1)[1].strip())
+        kept = Path(ran.err.rsplit(" --from ", 1)[1].strip())
         assert kept.read_bytes() == before + b"x\n"
 
     def test_what_it_prints_is_not_in_the_answer(self, root: Path, tmp_path: Path) -> None:
@@ -127,6 +128,106 @@ class TestEditor:
         ran = edit(root, "a.md", editor)
         assert ran.code == 0, ran.err
         assert "\n2\n" in (root / "notes/a.md").read_text()
+
+
+class TestWhatEditorsLeave:
+    """What stands where the copy was is not always a file."""
+
+    @pytest.mark.parametrize(
+        "act",
+        [
+            'ln -sf /etc/passwd "$1"',
+            'rm "$1"; mkfifo "$1"',
+            'rm "$1"; mkdir "$1"',
+            'rm "$1"; ln -s "$1" "$1"',
+        ],
+    )
+    def test_only_a_file_is_taken(self, root: Path, tmp_path: Path, act: str) -> None:
+        """[F13] A link would commit somebody else's text, and a pipe is read for ever."""
+        before = head(root)
+        ran = edit(root, "memory", script(tmp_path, act))
+        assert ran.code == 3, ran.err
+        assert "not an ordinary file" in ran.err
+        assert head(root) == before
+        assert edit(root, "memory", script(tmp_path, f"{act}; exit 1")).code == 3
+
+
+class TestKeptText:
+    """`gitmem edit --from`: a text that was refused, taken up again."""
+
+    def command(self, said: str) -> list[str]:
+        """The command that a refusal names."""
+        return shlex.split(re.findall(r"gitmem (edit \S+ --from [^\s;]+)", said)[0])
+
+    def test_mended_it_is_taken(self, root: Path) -> None:
+        """The refusal's own command ends it, and nothing is left behind."""
+        ran = edit(root, "a.md", f"sed -i 's/two/{KEY}/'")
+        assert ran.code == 3
+        take = self.command(ran.err)
+        kept = Path(take[-1])
+        assert gitmem(*take, cwd=root).code == 3
+        kept.write_text(kept.read_text().replace(KEY, "2"))
+        done = gitmem(*take, cwd=root)
+        assert done.code == 0, done.err
+        assert "\n2\n" in (root / "notes/a.md").read_text()
+        assert not kept.parent.exists()
+        assert git("status", "--short", cwd=root) == ""
+
+    def test_as_it_is(self, root: Path) -> None:
+        """Whoever knows better adds the word of Git for it."""
+        take = self.command(edit(root, "a.md", f"sed -i 's/two/{KEY}/'").err)
+        assert gitmem(*take, "--no-verify", cwd=root).code == 0
+        assert KEY in git("show", "HEAD:notes/a.md", cwd=root)
+
+    def test_what_came_meanwhile_stays(self, root: Path) -> None:
+        """It is merged as at the time when the file was opened."""
+        take = self.command(edit(root, "memory", f"sed -i 's/Alpha one/{KEY}/'").err)
+        with AgentHome.open(root) as home:
+            home.entries("memory").add("Gamma three.")
+        kept = Path(take[-1])
+        kept.write_text(kept.read_text().replace(KEY, "Alpha 1"))
+        assert gitmem(*take, cwd=root).code == 0
+        texts = AgentHome.open(root).entries("memory").texts
+        assert texts == ["Alpha 1.", "Beta two.", "Gamma three."]
+
+    def test_any_file(self, root: Path, tmp_path: Path) -> None:
+        """A text from elsewhere takes the place of what is there; the file stays."""
+        (tmp_path / "text").write_text("# A\n\nother\n")
+        assert gitmem("edit", "a.md", "--from", str(tmp_path / "text"), cwd=root).code == 0
+        assert (root / "notes/a.md").read_text() == (tmp_path / "text").read_text()
+        assert gitmem("edit", "a.md", "--from", str(tmp_path / "none"), cwd=root).code == 4
+        assert gitmem("edit", "a.md", "--from", str(tmp_path), cwd=root).code == 3
+
+
+class TestWhatIsEdited:
+    """Files besides memory and notes."""
+
+    @pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+    def test_rule_files(self, root: Path, name: str) -> None:
+        """`init` wrote them, people change them, and the agent may not."""
+        ran = edit(root, name, "sed -i '$a # mine'")
+        assert ran.code == 0, ran.err
+        assert git("show", f"HEAD:{name}", cwd=root).endswith("# mine")
+        with (root / name).open("a") as file:
+            file.write("# more\n")
+        assert gitmem("commit", cwd=root).out == "Nothing to commit.\n"
+        assert gitmem("commit", name, cwd=root).code == 0
+        assert git("status", "--short", cwd=root) == ""
+
+    def test_switched_off_is_for_the_agent(self, root: Path) -> None:
+        """Operators write what they have switched off in each of the ways that there are."""
+        toml = root / "gitmem.toml"
+        text = re.sub(r"(memory|operator)_enabled = true", r"\1_enabled = false", toml.read_text())
+        toml.write_text(text)
+        assert gitmem("commit", cwd=root).code == 0
+        calls = (
+            ["append", "--target", "operator", "--content", "Be brief."],
+            ["add", "--target", "memory", "--content", "Delta four."],
+        )
+        for call in calls:
+            assert gitmem("memory", *call, "--as", "agent", cwd=root).code == 3
+            assert gitmem("memory", *call, "--as", "operator", cwd=root).code == 0
+        assert edit(root, "memory", "sed -i 's/Alpha one/Alpha 1/'").code == 0
 
 
 class TestFindings:

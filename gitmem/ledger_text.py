@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitmem.control_signs import show_controls
+from gitmem.counted import counted
 from gitmem.errors import LedgerCorrupt
 from gitmem.judgement_rules import JUDGEMENT
 from gitmem.ledger_format import BadLine, Line, decode, split_segment
@@ -120,14 +121,57 @@ def _file(record: Record) -> str:
 
 
 def _memory(record: Record) -> str:
-    body = record.body
+    return memory_sentence(record.body)
+
+
+def memory_sentence(body: _Body) -> str:
+    """Return what a `memory` record says: which entries or files were changed how, and why."""
     if body.get("target") == JUDGEMENT:
         return _judgement(body)
     files = body.get("files")
     named = [file.get("path") for file in files if isinstance(file, dict)] if isinstance(files, list) else []
-    where = f" in {', '.join(map(_value, named))}" if named else ""
+    paths = [_value(path) for path in named]
     reason = f", because {_value(body['reason'])}" if body.get("reason") else ""
-    return f"memory: {_value(body.get('action'))} {_value(body.get('target'))}{where}{reason}"
+    odd = "" if "entries" not in body or _entry_ids(body) else f"\nentries: {_value(body['entries'])}"
+    return f"memory: {_entries_told(body, paths) or _files_told(body, paths)}{reason}{odd}"
+
+
+def _entries_told(body: _Body, paths: Sequence[str]) -> str | None:
+    """Say which entries of a store went and came; None where the record does not tell."""
+    ids = _entry_ids(body)
+    if ids is None or not paths:
+        return None
+    went, came = ids
+    if went and came:
+        return f"replaced {_listed(went)} by {_listed(came)} in {paths[0]}"
+    if came:
+        return f"added {_listed(came)} to {paths[0]}"
+    return (
+        f"removed {_listed(went)} from {paths[0]}" if went else f"put entries of {paths[0]} in another order"
+    )
+
+
+def _files_told(body: _Body, paths: Sequence[str]) -> str:
+    action, target = _value(body.get("action")), _value(body.get("target"))
+    if not paths:
+        return f"{_DONE.get(action, action)} {target}"
+    noun = f"{target} " if target == "note" else ""
+    return f"{_DONE.get(action, action)} {noun}{(' to ' if action == 'move' else ', ').join(paths)}"
+
+
+def _entry_ids(body: _Body) -> tuple[list[str], list[str]] | None:
+    """Return the ids of the entries that went and that came; None where a record tells them otherwise."""
+    entries = body.get("entries")
+    if not isinstance(entries, dict) or entries.keys() != {"before", "after"}:
+        return None
+    went, came = entries["before"], entries["after"]
+    if not all(isinstance(side, list) and all(isinstance(one, str) for one in side) for side in (went, came)):
+        return None
+    return went, came
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return f"{counted(len(ids), 'entry', 'entries')} ({_cut(', '.join(f'entry:{one}' for one in ids))})"
 
 
 def _judgement(body: _Body) -> str:
@@ -158,6 +202,16 @@ def _row(fields: str, tell: Callable[[Record], str]) -> tuple[frozenset[str], Ca
     return frozenset(fields.split()), tell
 
 
+#: What an action of a `memory` record is called behind it.
+_DONE: Final = {
+    "add": "added",
+    "append": "appended to",
+    "batch": "changed",
+    "edit": "edited",
+    "move": "moved",
+    "remove": "removed",
+    "replace": "replaced",
+}
 #: By kind: the fields of a body that its sentence tells, and the sentence; the other fields follow it.
 _SENTENCES: Final = {
     "message": _row("author role text", _message),
@@ -166,7 +220,7 @@ _SENTENCES: Final = {
     "decision": _row("text because", _decision),
     "session": _row("event title", _session),
     "file": _row("path", _file),
-    "memory": _row("action target reason files by ref with digests", _memory),
+    "memory": _row("action target reason files entries by ref with digests", _memory),
     "turn": _row("turn_index end", _turn),
 }
 _SNAPSHOT: Final = _row("task_id wait_id work_item_id status action", _snapshot)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.documents import command_text
+from gitmem.ledger_text import memory_sentence
 from gitmem.records import Record
 
 #: Where the items of a batch of tool calls stand in its input and in its output.
@@ -84,4 +85,6 @@ def spoken(record: Record, body: Mapping[str, Any]) -> str:
     who = body.get("author") or body.get("role") or body.get("brief_kind") or record.kind
     texts = (body.get(name) for name in ("text", "title", "path", "summary", "objective", "waiting_for"))
     text = next((text for text in texts if isinstance(text, str)), None)
+    if text is None and record.kind == "memory":
+        return memory_sentence(body)
     return f"{who}: {as_json(body) if text is None else text}"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.errors import GitmemError, InvalidRef, NotFound, UnknownSource
 from gitmem.json_view import JsonView
-from gitmem.judgement_rules import JUDGEMENT, Judgement
+from gitmem.judgement_rules import Judgement
 from gitmem.layout import NOTES, is_managed
 from gitmem.ledger import Ledger
+from gitmem.ledger_text import memory_sentence
 from gitmem.memory_files import file_id
 from gitmem.memory_get import Memory
 from gitmem.records import Record
@@ -22,6 +23,7 @@ from gitmem.times import format_time, short_time
 from gitmem.tree_changes import TreeChange, changed_paths
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
+_RECORD: Final = re.compile(r"memory:(?=mem_)")
 _TURN: Final = re.compile(r"(?:turn:)?(turn_[0-9a-f]{15})")
 #: Characters of one text that are shown; the ref leads to the rest.
 _LONGEST: Final = 2000
@@ -78,6 +80,9 @@ class Shower:
         if commit is not None:
             return self._commit(commit)
         memory = self._read(what)
+        record = self._ledger.find(_RECORD.sub("", what)) if _RECORD.match(what) else None
+        if record is not None and record.kind == "memory" and not isinstance(record.body.get("text"), str):
+            return Shown(memory.source_ref, memory.kind, memory.title, "\n\n".join(self._told(record)))
         return Shown(
             memory.source_ref, memory.kind, memory.title, self._marked(memory.source_ref, memory.content)
         )
@@ -166,7 +171,7 @@ def _tell(record: Record, body: Mapping[str, Any]) -> str:
         because = f"\n  because {body['because']}" if body.get("because") else ""
         return f"decided: {body.get('text')}{because}"
     if record.kind == "memory":
-        return _tell_memory(body)
+        return memory_sentence(body)
     rest = ", ".join(f"{name}: {_text(value)}" for name, value in body.items() if value != record.object)
     return f"[{record.kind} {record.object or ''}] {rest}".replace(" ]", "]")
 
@@ -178,18 +183,6 @@ def _tell_tool(body: Mapping[str, Any]) -> str:
     if body.get("status") not in (None, "success"):
         lines.append(f"({body['status']})")
     return "\n".join(lines)
-
-
-def _tell_memory(body: Mapping[str, Any]) -> str:
-    if body.get("target") == JUDGEMENT:
-        about = body.get("ref") or "a proposed text"
-        instead = f"\n  instead: {body['with']}" if body.get("with") else ""
-        because = f"\n  because {body['reason']}" if body.get("reason") else ""
-        return f"[{body.get('action')}] {about}, by the {body.get('by')}{because}{instead}"
-    files: Sequence[Any] = body.get("files") or ()
-    paths = ", ".join(str(file.get("path")) for file in files if isinstance(file, Mapping))
-    reason = f" ({body['reason']})" if body.get("reason") else ""
-    return f"[{body.get('target')} {body.get('action')}] {paths}{reason}"
 
 
 def _text(value: Any) -> str:

@@ -15,6 +15,7 @@ import pytest
 from system.command_line import gitmem, gitmem_process
 
 from fixtures import commit_all, git, head, show, write_files
+from gitmem import AgentHome
 from gitmem.cli.columns import width_of
 from gitmem.sample_home import copy_sample_home
 
@@ -230,6 +231,20 @@ class TestReading:
         nothing = gitmem("show", "nothing-like-this", cwd=home)
         assert nothing.code == 4
         assert "a commit id, or a path" in nothing.err
+
+    def test_a_change_of_memory_is_shown_as_a_sentence(self, home: Path) -> None:
+        """[real case] Which entries came and went was shown as JSON, by `show` and by `git log -p`."""
+        said = gitmem("memory", "add", "--content", "Port 2222.", "--reason", "asked to", "--json", cwd=home)
+        entry = said.json["source_ref"]
+        told = f"memory: added 1 entry ({entry}) to memory/MEMORY.md, because asked to"
+        (turn,) = gitmem("log", "--by", "turn", "--limit", "1", "--json", cwd=home).json["commits"]
+        assert told in gitmem("show", turn["id"], cwd=home).out
+        line = git("for-each-ref", "--format=%(refname)", "refs/heads/gitmem/turns", cwd=home)
+        assert told in git("log", "-1", "-p", line, cwd=home)
+        with AgentHome.open(home) as opened:
+            (record,) = opened.ledger.find_all(f'"{entry[6:]}"'.encode())
+        assert gitmem("show", record.source_ref, cwd=home).out == f"{told}\n"
+        assert gitmem("get", record.source_ref, "--json", cwd=home).json["content"].startswith("{")
 
     def test_show_knows_every_file_of_the_home_and_head(self, home: Path) -> None:
         """What `ls` and `git log` name can be shown."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.ledger_format import redact
-from gitmem.ledger_text import render_ledger
+from gitmem.ledger_text import memory_sentence, render_ledger
 from gitmem.long_text import split_long
 from gitmem.records import ID_PREFIXES
 from gitmem.store_text import render_store
@@ -61,6 +61,43 @@ def test_a_snapshot_tells_its_state() -> None:
     assert line == f"{AT}  task t1: running (revision 3 of 2 heads)\n    summary: copying\n"
 
 
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (
+            {"action": "add", "entries": {"before": [], "after": ["a1"]}, "reason": "said so"},
+            "added 1 entry (entry:a1) to memory/MEMORY.md, because said so",
+        ),
+        (
+            {"action": "remove", "entries": {"before": ["a1", "b2"], "after": []}},
+            "removed 2 entries (entry:a1, entry:b2) from memory/MEMORY.md",
+        ),
+        (
+            {"action": "replace", "entries": {"before": ["a1"], "after": ["b2"]}},
+            "replaced 1 entry (entry:a1) by 1 entry (entry:b2) in memory/MEMORY.md",
+        ),
+        (
+            {"action": "batch", "entries": {"before": [], "after": []}},
+            "put entries of memory/MEMORY.md in another order",
+        ),
+        (
+            {"action": "add", "entries": {"before": [3], "after": []}},
+            'added memory/MEMORY.md\nentries: {"before": [3], "after": []}',
+        ),
+        ({"action": "wipe"}, "wipe memory/MEMORY.md"),
+        ({"action": "append", "files": [{"path": "memory/self.md"}]}, "appended to memory/self.md"),
+        (
+            {"action": "move", "target": "note", "files": [{"path": "notes/a.md"}, {"path": "notes/b.md"}]},
+            "moved note notes/a.md to notes/b.md",
+        ),
+    ],
+)
+def test_a_change_of_memory_is_a_sentence(body: dict[str, Any], sentence: str) -> None:
+    """Which entries came and went is told by their refs; what is told otherwise is not hidden."""
+    files = [{"path": "memory/MEMORY.md"}]
+    assert memory_sentence({"target": "memory", "files": files, **body}) == f"memory: {sentence}"
+
+
 def test_kinds_that_gitmem_writes_and_kinds_of_the_future() -> None:
     """A kind that this gitmem does not know is read by its fields."""
     (line,) = chain([EVENT])
@@ -70,7 +107,7 @@ def test_kinds_that_gitmem_writes_and_kinds_of_the_future() -> None:
     )
     memory = with_middle(line, middle)
     text = render_ledger(memory.raw.replace(b'"kind":"message"', b'"kind":"memory"'))
-    assert text == f"{AT}  memory: add memory in memory/MEMORY.md\n"
+    assert text == f"{AT}  memory: added memory/MEMORY.md\n"
     future = with_middle(line, b',"body":{"mood":"good","n":1},"salt":"%b"' % (b"0" * 32))
     text = render_ledger(future.raw.replace(b'"kind":"message"', b'"kind":"feeling"'))
     assert text == f"{AT}  feeling:\n    mood: good; n: 1\n"

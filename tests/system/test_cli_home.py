@@ -239,8 +239,7 @@ class TestReading:
         told = f"memory: added 1 entry ({entry}) to memory/MEMORY.md, because asked to"
         (turn,) = gitmem("log", "--by", "turn", "--limit", "1", "--json", cwd=home).json["commits"]
         assert told in gitmem("show", turn["id"], cwd=home).out
-        line = git("for-each-ref", "--format=%(refname)", "refs/heads/gitmem/turns", cwd=home)
-        assert told in git("log", "-1", "-p", line, cwd=home)
+        assert told in git("log", "--all", "-3", "-p", cwd=home)
         with AgentHome.open(home) as opened:
             (record,) = opened.ledger.find_all(f'"{entry[6:]}"'.encode())
         assert gitmem("show", record.source_ref, cwd=home).out == f"{told}\n"

@@ -11,7 +11,7 @@ from gitmem.entries import Entry
 from gitmem.entry_edits import EntryEdits
 from gitmem.errors import UnknownSource, UsageError
 from gitmem.json_view import JsonView
-from gitmem.judgement_rules import RETRACT, Judgement, judgement_body, subject_of
+from gitmem.judgement_rules import RETRACT, Judgement, judgement_body, subject_of, text_digests
 from gitmem.judgements import Judgements, judgement_event
 from gitmem.memory_get import MOST_CHARS, Memory
 from gitmem.proposals import ProposedEdit
@@ -94,7 +94,7 @@ class Retractions:
         Raises:
             UnknownSource: it names nothing.
             Unavailable: what it names was forgotten.
-            UsageError: it names no statement.
+            UsageError: it names no statement, or what is true instead says the same.
             RefusedError: the new text does not fit into the store, or the scanner found something.
         """
         check_cause(by)
@@ -106,6 +106,7 @@ class Retractions:
                 raise
             return _as_before(ref, known)
         subject = self._check(memory)
+        _refuse_same(memory, replaced_by)
         known = self._judgements.of(subject)
         if memory.kind == "memory" and not self._judgements.stands(memory.source_ref.partition(":")[2]):
             return RetractReply(None, "it was lifted before", subject, None, {}, unchanged=True)
@@ -206,6 +207,18 @@ def _proposed(target: str, edit: ProposedEdit) -> ProposedChange:
 def _held(held: Held, subject: str) -> WriteReply:
     staged = held.pending_id is not None
     return WriteReply(None, held.message, subject, "", False, staged=staged, pending_id=held.pending_id)
+
+
+def _refuse_same(memory: Memory, replaced_by: str | None) -> None:
+    """Refuse a correction whose words would be remembered as retracted at once."""
+    if memory.kind not in _SAYING or not (replaced_by or "").strip():
+        return
+    if set(text_digests(replaced_by or "")) & set(text_digests(memory.content)):
+        raise UsageError(
+            "what is true instead has the same words; nothing was retracted",
+            hint="To change the spelling of an entry: gitmem memory replace, or gitmem edit.",
+            field="replaced_by",
+        )
 
 
 def _as_before(subject: str, known: Judgement) -> RetractReply:

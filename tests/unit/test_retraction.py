@@ -34,6 +34,22 @@ def found(home: AgentHome, query: str, **options: object) -> list[str]:
     return [hit.source_ref for hit in home.search(query, **options).results]
 
 
+class TestSameWords:
+    """A correction that says what is corrected."""
+
+    @pytest.mark.parametrize("text", ["Alpha one.", "  alpha  ONE "])
+    def test_it_is_refused_and_nothing_remembered(self, home: AgentHome, text: str) -> None:
+        """[F14] The entry would live on while its words are remembered as retracted."""
+        home.entries("memory").add("Alpha one.")
+        (entry,) = home.entries("memory")
+        before = head(home.layout.root)
+        with pytest.raises(UsageError):
+            home.retract(entry.source_ref, replaced_by=text)
+        assert head(home.layout.root) == before
+        home.entries("memory").remove("Alpha")
+        assert home.entries("memory").add("Alpha one.").success
+
+
 class TestRecords:
     """What was said, run and decided."""
 

@@ -96,7 +96,12 @@ class HomeJudging:
 
         parts = self._parts
         return ProposalJudge(
-            parts.proposals, parts.authoring, self._entry_edits(), parts.judgements, parts.recorder
+            parts.proposals,
+            parts.authoring,
+            self._entry_edits(),
+            parts.judgements,
+            parts.recorder,
+            read=parts.read_file,
         )
 
     def _entry_edits(self) -> EntryEdits:

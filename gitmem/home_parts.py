@@ -137,7 +137,7 @@ class HomeParts:
             operator=lambda: self.operator,
             setting=self.repository.config,
             approval=self.approval,
-            read=self._read_file,
+            read=self.read_file,
         )
 
     @cached_property
@@ -259,7 +259,8 @@ class HomeParts:
 
         return Judgements(self.ledger, self.layout)
 
-    def _read_file(self, path: str) -> bytes | None:
+    def read_file(self, path: str) -> bytes | None:
+        """Return a managed file's bytes; None where there is none, or none that can be read."""
         found = read_managed(self.layout.root, path)
         return found.content if isinstance(found, ManagedFile) else None
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.authoring import Authoring, Provenance, WriteReply
+from gitmem.branch_changes import PathChange
+from gitmem.branch_merge import merge_path
 from gitmem.curated import STORES
 from gitmem.entry_edits import EntryEdits
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, HeadMoved
+from gitmem.git_objects import hash_object
 from gitmem.json_view import JsonView
 from gitmem.judgement_rules import REJECT, judgement_body, text_digests
 from gitmem.judgements import Judgements, judgement_event
-from gitmem.proposals import Proposal, ProposalFolder
+from gitmem.proposals import Proposal, ProposalFolder, ProposedEdit
 from gitmem.turn import TurnRecorder
 
 #: Stands for all proposals, each of which is judged alone.
 ALL: Final = "all"
+#: What is said of an approved change that had nothing left to do.
+THERE: Final = "it is there already"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class ProposalJudge:
         edits: commits changes of entries.
         judgements: remembers what was rejected.
         recorder: opens the turn that records it.
+        read: returns a file's bytes, None where there is none.
     """
 
     def __init__(
@@ -71,12 +77,15 @@ class ProposalJudge:
         edits: EntryEdits,
         judgements: Judgements,
         recorder: TurnRecorder,
+        *,
+        read: Callable[[str], bytes | None],
     ) -> None:
         self._folder = folder
         self._authoring = authoring
         self._edits = edits
         self._judgements = judgements
         self._recorder = recorder
+        self._read = read
 
     def approve(self, which: str) -> JudgedReply:
         """Make what was proposed, each proposal with a commit of its own; what no longer fits keeps waiting.
@@ -115,13 +124,10 @@ class ProposalJudge:
             self._folder.put(replace(proposal, begun=False))
             return _told(proposal, "failed", reason=why)
         self._folder.drop(proposal)
-        return _told(
-            proposal,
-            "approved",
-            committed=written.committed,
-            reason=written.reason,
-            source_ref=written.source_ref,
-        )
+        # The commit in which it was found may be anybody's.
+        committed = None if written.unchanged else written.committed
+        reason = written.reason or (THERE if written.unchanged else None)
+        return _told(proposal, "approved", committed=committed, reason=reason, source_ref=written.source_ref)
 
     def _make(self, proposal: Proposal) -> WriteReply:
         by = Provenance(
@@ -134,20 +140,36 @@ class ProposalJudge:
             approved=proposal.id,
         )
         if proposal.target not in STORES:
+            return self._make_files(proposal, by)
+        if proposal.begun and self._edits.holds(proposal.target, proposal.edits):
+            # Whoever approved it was killed behind the commit.
+            ref = f"agent_memory:{proposal.target}"
+            return WriteReply(None, THERE, ref, STORES[proposal.target], unchanged=True)
+        self._folder.put(replace(proposal, begun=True))
+        return self._edits.make(proposal.target, proposal.edits, action=proposal.action, by=by)
+
+    def _make_files(self, proposal: Proposal, by: Provenance) -> WriteReply:
+        try:
+            changes = [
+                carried_over(change, edit, self._read(change.path), begun=proposal.begun)
+                for change, edit in zip(proposal.changes, proposal.edits, strict=True)
+            ]
+            self._folder.put(replace(proposal, begun=True))
             return self._authoring.write(
-                proposal.changes,
+                changes,
                 kind=proposal.kind,
                 action=proposal.action,
                 subject=proposal.subject,
                 source_ref=proposal.source_ref,
                 by=by,
             )
-        if proposal.begun and self._edits.holds(proposal.target, proposal.edits):
-            # Whoever approved it was killed behind the commit.
-            ref = f"agent_memory:{proposal.target}"
-            return WriteReply(None, "it was made already", ref, STORES[proposal.target], unchanged=True)
-        self._folder.put(replace(proposal, begun=True))
-        return self._edits.make(proposal.target, proposal.edits, action=proposal.action, by=by)
+        except HeadMoved:
+            path = proposal.paths[0]
+            raise HeadMoved(
+                f"what this would change in {path} was changed since it was proposed",
+                hint=f"Reject it, so that it can be proposed anew, or make it yourself: gitmem edit {path}",
+                path=path,
+            ) from None
 
     def _reject(self, proposal: Proposal, reason: str | None) -> Judged:
         texts = [edit.after for edit in proposal.edits if edit.after and edit.after != edit.before]
@@ -165,6 +187,44 @@ class ProposalJudge:
             self._judgements.remember(event, turn.id)
         self._folder.drop(proposal)
         return _told(proposal, "rejected", reason=reason, source_ref=f"memory:{event.id}")
+
+
+def carried_over(
+    change: PathChange, edit: ProposedEdit, now: bytes | None, *, begun: bool = False
+) -> PathChange:
+    """Return a proposed change as it is made in a file that may have been changed since.
+
+    Args:
+        change: as it was proposed.
+        edit: the same, with the text before and behind it.
+        now: the file's bytes.
+        begun: it may have been made already.
+
+    Raises:
+        HeadMoved: what it would change is no longer there.
+    """
+    present = None if now is None else hash_object("blob", now)
+    if present == change.base or now == change.result:
+        return change
+    base = None if edit.before is None else edit.before.encode()
+    known = change.base == (None if base is None else hash_object("blob", base))
+    if now is None or change.result is None or not known:
+        raise HeadMoved(f"{change.path} was changed", path=change.path)
+    if edit.action == "append" and change.result.startswith(base or b""):
+        added = change.result.removeprefix(_ended(base or b""))
+        made = now if begun and added in now else _ended(now) + added
+    else:
+        merge = merge_path(change.path, base, now, change.result)
+        if merge.copies or merge.live is None:
+            raise HeadMoved(f"{change.path} was changed in the same lines", path=change.path)
+        made = merge.live
+    return PathChange(change.path, present, made)
+
+
+def _ended(text: bytes) -> bytes:
+    """Return a text with its last line ended, as its other lines are."""
+    newline = b"\r\n" if b"\r\n" in text else b"\n"
+    return text if not text or text.endswith(b"\n") else text + newline
 
 
 def _told(proposal: Proposal, verdict: str, **facts: Any) -> Judged:

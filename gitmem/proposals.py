@@ -19,6 +19,7 @@ from gitmem.errors import NotFound
 from gitmem.file_lock import file_lock
 from gitmem.json_view import JsonView, to_json
 from gitmem.layout import Layout
+from gitmem.times import format_time
 
 _FORMAT: Final = 1
 _NAME: Final = re.compile(r"[0-9a-f]{8}")
@@ -91,6 +92,7 @@ class Proposal(JsonView):
         data = {
             one.name: to_json(getattr(self, one.name)) for one in fields(self) if one.name not in left_out
         }
+        data["created_at"] = format_time(self.created_at)
         return {**data, "paths": list(self.paths), "diff": [diff_of(edit) for edit in self.edits]}
 
 

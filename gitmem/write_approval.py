@@ -187,6 +187,14 @@ class WriteApproval:
             return None
 
     def _propose(self, change: ProposedChange, by: Cause, *, always: bool) -> Held:
+        waiting = next((one for one in self._folder.waiting() if _is_same(one, change)), None)
+        proposal = waiting or self._keep(change, by)
+        again = " already" if waiting else ""
+        why = "nobody attends you" if always else "this home asks the operator first"
+        told = f"Proposed as {proposal.id}{again}, not written: {why}. Do not repeat the call."
+        return Held(proposal.id, told, always)
+
+    def _keep(self, change: ProposedChange, by: Cause) -> Proposal:
         proposal = Proposal(
             id=self._folder.mint(),
             target=change.target,
@@ -206,10 +214,7 @@ class WriteApproval:
             reason=redact_secrets(by.reason)[0] if by.reason else None,
         )
         self._folder.put(proposal)
-        why = "nobody attends you" if always else "this home asks the operator first"
-        return Held(
-            proposal.id, f"Proposed as {proposal.id}, not written: {why}. Do not repeat the call.", always
-        )
+        return proposal
 
 
 def is_true(value: str | None) -> bool:
@@ -226,6 +231,20 @@ def check_origin(origin: str) -> str:
     if origin not in ORIGINS:
         raise UsageError(f"the origin is {' or '.join(ORIGINS)}, not {origin!r}", field="origin")
     return origin
+
+
+def _is_same(proposal: Proposal, change: ProposedChange) -> bool:
+    """Say whether a proposal waits for the same change; of appended text, whatever stands before it."""
+    if (proposal.target, proposal.action) != (change.target, change.action):
+        return False
+    if change.action == "append":
+        return [*map(_appended, proposal.edits)] == [*map(_appended, change.edits)]
+    ours, theirs = ([(one.path, one.result) for one in side.changes] for side in (proposal, change))
+    return proposal.edits == change.edits and ours == theirs
+
+
+def _appended(edit: ProposedEdit) -> str:
+    return (edit.after or "").removeprefix(edit.before or "").strip()
 
 
 def _first_line(edit: ProposedEdit) -> str:

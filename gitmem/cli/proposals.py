@@ -15,7 +15,7 @@ from gitmem.proposals import diff_of
 from gitmem.times import format_time, short_time
 
 if TYPE_CHECKING:
-    from gitmem.proposal_judging import JudgedReply
+    from gitmem.proposal_judging import Judged, JudgedReply
     from gitmem.proposals import Proposal
 
 _COLORS = {"+": "green", "-": "red"}
@@ -80,7 +80,7 @@ def describe_judged(reply: JudgedReply) -> str:
     if not reply.proposals:
         return "Nothing waits."
     lines = [
-        f"{one.id} {one.verdict}: {one.summary}{f'  {one.committed[:10]}' if one.committed else ''}"
+        f"{one.id} {one.verdict}: {one.summary}{_outcome(one)}"
         for one in reply.proposals
         if one.verdict != "failed"
     ]
@@ -90,6 +90,12 @@ def describe_judged(reply: JudgedReply) -> str:
             *(f"  {one.id} {one.summary}: {one.reason}" for one in reply.failed),
         ]
     return "\n".join(lines)
+
+
+def _outcome(one: Judged) -> str:
+    if one.committed:
+        return f"  {one.committed[:10]}"
+    return f", {one.reason}" if one.reason and one.verdict == "approved" else ""
 
 
 def _shown(proposal: Proposal) -> Iterator[str]:

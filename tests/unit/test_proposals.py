@@ -213,6 +213,61 @@ class TestApprove:
         home.memory("add", "memory", "y" * 1200)
         assert [one.verdict for one in judged(home)] == ["approved", "failed"]
 
+    def test_appended_texts_all_come(self, home: AgentHome) -> None:
+        """An append changes nothing that is there, whatever else was appended since it was proposed."""
+        for text in ("- one", "- two", "- three"):
+            assert home.memory_append("self", text).staged
+        write_files(home.layout.root, {"memory/self.md": "# Aria"})
+        assert [one.verdict for one in judged(home)] == ["approved"] * 3
+        assert (home.layout.root / "memory/self.md").read_text() == "# Aria\n- one\n- two\n- three\n"
+        assert judged(home) == []
+
+    def test_a_file_that_changed_elsewhere_takes_the_change(self, home: AgentHome) -> None:
+        """What an operator typed in other lines stays; in the same lines they have to look themselves."""
+        text = "# Aria\n\nOne.\n\nTwo.\n\nThree.\n"
+        home.memory_write("self", text, by="operator")
+        home.memory_write("self", text.replace("One", "1"))
+        home.memory_write("self", text.replace("Two", "2"))
+        home.memory_write("self", text.replace("One", "uno"))
+        write_files(home.layout.root, {"memory/self.md": text.replace("Three", "3")})
+        first, second, third = judged(home)
+        assert (first.verdict, second.verdict, third.verdict) == ("approved", "approved", "failed")
+        assert "gitmem edit memory/self.md" in str(third.reason)
+        assert (home.layout.root / "memory/self.md").read_text() == "# Aria\n\n1.\n\n2.\n\n3.\n"
+
+    def test_killed_behind_an_append(self, home: AgentHome) -> None:
+        """It is not appended twice."""
+        home.memory_append("self", "- one")
+        home.memory_append("self", "- two")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ProposalFolder, "drop", _die)
+            for proposal in home.proposals():
+                with pytest.raises(KeyboardInterrupt):
+                    home.approve(proposal.id)
+        assert [one.reason for one in judged(home)] == ["it is there already"] * 2
+        assert (home.layout.root / "memory/self.md").read_text().count("- one") == 1
+
+    @pytest.mark.parametrize("target", ["memory", "self"])
+    def test_the_same_is_proposed_once(self, home: AgentHome, target: str) -> None:
+        """An agent that calls again is told which proposal waits."""
+
+        def propose(text: str) -> str | None:
+            if target == "self":
+                return home.memory_append("self", text).pending_id
+            return home.memory("add", "memory", text).pending_id
+
+        first = propose("Gamma.")
+        assert propose("Gamma.") == first
+        assert propose("Delta.") != first
+        assert len(home.proposals()) == 2
+
+    def test_what_is_there_already_has_no_commit_of_its_own(self, home: AgentHome) -> None:
+        """The commit in which it was found is somebody else's."""
+        home.memory("add", "memory", "Gamma.")
+        home.memory("add", "memory", "Gamma.", by="operator")
+        (one,) = judged(home)
+        assert (one.verdict, one.committed, one.reason) == ("approved", None, "it is there already")
+
     def test_a_note_that_changed_is_refused(self, home: AgentHome) -> None:
         """A file is pinned as a whole."""
         home.note_add("a.md", content="# A\n")
@@ -230,7 +285,7 @@ class TestApprove:
                 home.approve("all")
         before = head(home.layout.root)
         (one,) = judged(home)
-        assert (one.verdict, one.reason) == ("approved", "it was made already")
+        assert (one.verdict, one.reason) == ("approved", "it is there already")
         assert head(home.layout.root) == before
         assert home.proposals() == []
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from gitmem.config import HomeConfig
 from gitmem.memory_call import ACTIONS, TARGETS
 
-_GUIDE: Final = """\
+_WHAT: Final = """\
 # Your memory
 
 What you do not write down is gone when this conversation ends. Write at once, unasked, when you learn:
@@ -23,11 +23,15 @@ What you do not write down is gone when this conversation ends. Write at once, u
 Leave out what everybody knows or a search finds again, dumps of logs, code or tables, how far the present
 task is, what AGENTS.md says already, and secrets: name the place where a secret is kept, never the secret.
 
-Where it goes
-{places}
+"""
+#: Where it goes, once it is known where.
+_ELSEWHERE: Final = """\
 - notes/ (memory_note): longer matters, without limit; the prompt has only their titles.
 - Conversations are recorded without you. memory_search finds them; look there before you ask again.
 
+"""
+#: For homes with a store of entries.
+_ENTRIES: Final = """\
 How to write
 An entry is one fact that makes sense in a year: subject, value, and the reason if it would be doubted.
 Good: `Parcel API, since May 2026: retries need an Idempotency-Key, or orders double.`
@@ -44,7 +48,14 @@ shorten, drop what is outdated, move details to a note. Send that as one call wi
 result has to fit, and all of it holds or none. A refusal lists the entries: act on it in the same turn.
 If nothing can go, tell the operator.
 
+"""
+_LAST: Final = """\
 Changes are on disk at once; the blocks in your prompt stay as they were until the next session.
+"""
+_OFF: Final = """\
+# Your memory
+
+The memory files of this home are switched off: your prompt has nothing of them, and you do not write them.
 """
 
 
@@ -75,7 +86,11 @@ def guide(config: HomeConfig) -> str:
         unit = "characters" if name in TARGETS else "characters in the prompt"
         if file.enabled:
             lines.append(f"- {texts[name]}; {file.char_limit:,} {unit}.")
-    return _GUIDE.replace("{places}", "\n".join(lines))
+    if not lines:
+        return _OFF + _ELSEWHERE.rstrip("\n") + "\n"
+    has_entries = any(config.memory[name].enabled for name in TARGETS)
+    where = "\n".join(["Where it goes", *lines, _ELSEWHERE])
+    return "".join([_WHAT, where, _ENTRIES if has_entries else "", _LAST])
 
 
 def tool_descriptions(config: HomeConfig) -> dict[str, ToolDescription]:

@@ -71,6 +71,7 @@ class StoreView(JsonView):
         entries: in file order.
         usage: as replies say it.
         chars: how much of the limit is used.
+        enabled: whether prompts have it and the agent writes it.
     """
 
     target: str
@@ -78,6 +79,7 @@ class StoreView(JsonView):
     usage: str
     chars: int
     limit: int
+    enabled: bool = True
 
 
 class MemoryStores:
@@ -149,12 +151,13 @@ class MemoryStores:
         found = self.read(target)
         if isinstance(found, Refusal):
             raise RefusedError(found.error, hint=found.remediation, path=STORES[target])
-        limit = self.file(target).char_limit
+        file = self.file(target)
+        limit = file.char_limit
         show = self.shown(target) if hide else _plain
         rows = [
             ShownEntry(entry.id, f"entry:{entry.id}", show(entry), len(entry.text)) for entry in found.entries
         ]
-        return StoreView(target, rows, usage_line(found.chars, limit), found.chars, limit)
+        return StoreView(target, rows, usage_line(found.chars, limit), found.chars, limit, file.enabled)
 
     def shown(self, target: str) -> Show:
         """Return how entries of a store are shown to whoever cannot be trusted with a poisoned one."""

@@ -29,6 +29,8 @@ from gitmem.watch_state import watch_facts
 FULL: Final = 80
 #: Names that are listed one by one; the rest is counted.
 _LISTED: Final = 20
+#: Files with edits that are named.
+_FIRST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class StatusParts:
         turns: of the turn lines and the spool.
         index: the search index's own word.
         notes: all notes with their problems.
+        edits: managed files with edits that are not committed.
         memory: of curated memory.
         proposals: what waits for an operator's word, the oldest first.
         now: seconds since 1970.
@@ -51,6 +54,7 @@ class StatusParts:
     turns: Mapping[str, Any]
     index: Mapping[str, Any]
     notes: NoteList
+    edits: Sequence[str]
     memory: MemoryStatus
     proposals: Sequence[Proposal]
     pinned: str | None
@@ -91,6 +95,7 @@ def collect_status(parts: StatusParts) -> Status:
             Finding("pending", CORRUPT, f"{name}: a waiting write that cannot be read", path=name)
             for name in parts.branch.damaged()
         ),
+        *_edit_findings(parts.edits),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
         *parts.memory.findings,
@@ -119,6 +124,17 @@ def collect_status(parts: StatusParts) -> Status:
 
 
 def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
+    """Yield a row for each store and prose memory that is there, or that is switched off."""
+    rows = {row["id"]: row for row in _files(layout, config)}
+    for name, path in {**STORES, **PROSE}.items():
+        if not config.memory[name].enabled:
+            empty = _store(name, path, 0, config.memory[name].char_limit, None)
+            yield {**rows.get(name, empty), "off": True}
+        elif name in rows:
+            yield rows[name]
+
+
+def _files(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
     for name, path in STORES.items():
         limit = config.memory[name].char_limit
         store = read_store(layout.root, path)
@@ -241,6 +257,14 @@ def _pending_findings(pending: Sequence[Mapping[str, Any]]) -> Iterator[Finding]
         )
 
 
+def _edit_findings(edits: Sequence[str]) -> Iterator[Finding]:
+    if edits:
+        more = f" and {len(edits) - _FIRST:,} more" if len(edits) > _FIRST else ""
+        has = "file has an edit" if len(edits) == 1 else "files have edits"
+        what = f"{len(edits):,} {has} not committed yet: {', '.join(edits[:_FIRST])}{more}"
+        yield Finding("edits", 0, what, "To commit them: gitmem commit", edits[0])
+
+
 def _conflict_findings(conflicts: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for copy in conflicts[:_LISTED]:
         hint = f"Take from {copy['copy']} what you want, delete it, and commit."
@@ -259,7 +283,7 @@ def _file_findings(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> Iter
     for store in stores:
         if store.get("problem"):
             yield Finding("file", CORRUPT, f"{store['path']}: {store['problem']}", path=store["path"])
-        elif store["percent"] >= FULL:
+        elif store["percent"] >= FULL and not store.get("off"):
             yield Finding("store", 0, f"{store['path']} is {store['percent']} % full", path=store["path"])
 
 

@@ -97,7 +97,11 @@ def show(target: str, by: Author | None) -> None:
     settings = current()
     reader: Author = by or ("operator" if standard_input.is_terminal() else "agent")
     view = settings.open_home().memory_show(target, by=reader)
-    lines = [f"{view.usage}", *(f"{entry.source_ref}  {_indented(entry.text)}" for entry in view.entries)]
+    off = "" if view.enabled else "  (switched off: in no prompt, and not written by the agent)"
+    lines = [
+        f"{view.usage}{off}",
+        *(f"{entry.source_ref}  {_indented(entry.text)}" for entry in view.entries),
+    ]
     settings.reply(view, "\n".join(lines))
 
 

@@ -108,10 +108,13 @@ def _watch(watch: Mapping[str, Any]) -> str:
 
 
 def _stores(stores: Sequence[Mapping[str, Any]]) -> str:
-    return " · ".join(
-        f"{store['id']} {'unreadable' if store.get('problem') else str(store['percent']) + ' %'}"
-        for store in stores
-    )
+    return " · ".join(f"{store['id']} {_fill(store)}" for store in stores)
+
+
+def _fill(store: Mapping[str, Any]) -> str:
+    if store.get("problem"):
+        return "unreadable"
+    return "off" if store.get("off") else f"{store['percent']} %"
 
 
 def _sessions(sessions: Sequence[Mapping[str, Any]]) -> str:

@@ -99,6 +99,24 @@ def test_what_was_there_already_is_in_no_new_commit(home: Path) -> None:
     assert "committed" not in said
 
 
+def test_a_store_that_is_off_is_said_to_be(home: Path) -> None:
+    """[real case] `status` and `show` looked as if the switched-off store were in use."""
+    gitmem("memory", "add", "--content", "one", cwd=home)
+    toml = home / "gitmem.toml"
+    for name in ("memory_enabled", "self_enabled"):
+        toml.write_text(toml.read_text("utf-8").replace(f"{name} = true", f"{name} = false"), "utf-8")
+    (home / "memory/self.md").unlink()
+    assert "memory off · user 0 % · operator 4 % · self off" in gitmem("status", cwd=home).out
+    rows = {row["id"]: row for row in gitmem("status", "--json", cwd=home).json["stores"]}
+    assert rows["memory"]["off"] is True
+    assert "off" not in rows["user"]
+    shown = gitmem("memory", "show", cwd=home).out
+    assert "switched off" in shown
+    assert "one" in shown
+    assert gitmem("memory", "show", "--json", cwd=home).json["enabled"] is False
+    assert gitmem("memory", "show", "--target", "user", "--json", cwd=home).json["enabled"] is True
+
+
 def test_a_waiting_change_says_why(home: Path) -> None:
     """Acknowledged but not committed: exit 0, null and the reason."""
     git("checkout", "-q", "--detach", cwd=home)

@@ -56,9 +56,28 @@ def test_the_guide_has_the_homes_own_limits() -> None:
     assert "`user`: who" not in text
 
 
+def only(*names: str) -> HomeConfig:
+    """Return a home's facts with these memory files on, and no others."""
+    memory = {name: replace(file, enabled=name in names) for name, file in CONFIG.memory.items()}
+    return replace(CONFIG, memory=memory)
+
+
+def test_the_guide_of_a_home_without_memory_says_so() -> None:
+    """[real case] With everything off a model was still told how to write entries."""
+    text = guide(only())
+    assert "switched off" in text
+    assert "memory_note" in text
+    assert "memory_search" in text
+    for word in ("Good:", "Where it goes", "old_text", "80 %", "`memory`"):
+        assert word not in text
+    assert "Good:" not in guide(only("self"))
+    assert "Good:" in guide(only("user"))
+    assert "\n\n\n" not in guide(only()) + guide(only("self")) + guide(only("user"))
+
+
 def test_the_guide_passes_the_scanner() -> None:
     """A guide that the project's own scanner refused could not be kept in a home."""
-    assert scan(guide(CONFIG)).findings == ()
+    assert scan(guide(CONFIG)).findings == scan(guide(only())).findings == ()
 
 
 def test_parameters_have_no_combinators_at_their_top() -> None:

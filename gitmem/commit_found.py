@@ -134,6 +134,18 @@ def commit_found(
     )
 
 
+def uncommitted(branch: OperatorBranch, layout: Layout) -> list[str]:
+    """Return the managed files with edits that nobody has committed and that wait for nothing else.
+
+    Only files that Git's own index does not vouch for are read.
+    """
+    snapshot = branch.look()
+    if snapshot.refused is not None or snapshot.state.obstacle is not None:
+        return []
+    waiting = {path for write in branch.pending() for path in write.paths}
+    return [one.path for one in _find_edits(snapshot, layout, ()).changes if one.path not in waiting]
+
+
 def _check(
     changes: Sequence[PathChange], snapshot: BranchSnapshot, config: HomeConfig, allowed: Collection[str]
 ) -> list[CheckFinding]:

@@ -203,6 +203,7 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
 
     def status(self) -> Status:
         """Return whether all is well."""
+        from gitmem.commit_found import uncommitted
         from gitmem.json_view import to_json
         from gitmem.memory_status import memory_status
         from gitmem.status import turn_facts
@@ -220,6 +221,7 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
                 turns=turn_facts(parts.repository, parts.ledger, own, parts.layout.spool, parts.now()),
                 index=to_json(parts.search.index_status()),
                 notes=self.notes(),
+                edits=uncommitted(parts.branch, parts.layout),
                 memory=memory_status(
                     parts.sights,
                     parts.snapshots,

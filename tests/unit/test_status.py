@@ -31,6 +31,26 @@ def findings(root: Path, kind: str) -> list[tuple[int, str]]:
         return [(one.exit_code, one.message) for one in home.status().findings if one.id == kind]
 
 
+def test_edits_that_are_not_committed_are_told(root: Path) -> None:
+    """A store that somebody edited by hand and forgot; what is the agent's is not meant."""
+    assert findings(root, "edits") == []
+    with AgentHome.open(root) as home:
+        home.note_add("kept.md", content="# Kept\n")
+    assert findings(root, "edits") == []
+    write_files(root, {"memory/MEMORY.md": "By hand.\n"})
+    assert findings(root, "edits") == [(0, "1 file has an edit not committed yet: memory/MEMORY.md")]
+    write_files(root, {f"notes/{number}.md": "# N\n" for number in range(4)} | {"src/own.py": "1\n"})
+    (root / "notes/kept.md").unlink()
+    ((_, message),) = findings(root, "edits")
+    assert message.startswith(
+        "6 files have edits not committed yet: memory/MEMORY.md, notes/0.md, notes/1.md"
+    )
+    assert message.endswith(" and 3 more")
+    with AgentHome.open(root) as home:
+        home.commit()
+    assert findings(root, "edits") == []
+
+
 def test_records_of_the_future_are_told(root: Path) -> None:
     """OPEN-LEDGER-09: a clock that ran ahead is named with its writer; state and order hold."""
     assert findings(root, "clock") == []

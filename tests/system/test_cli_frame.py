@@ -52,7 +52,7 @@ def test_a_misspelt_command_is_answered_with_the_near_ones() -> None:
 
 def test_a_far_command_is_not_offered() -> None:
     """A guess that is wrong costs more than none."""
-    assert gitmem("memory").err.startswith("error: no command 'memory'\nhint: ")
+    assert gitmem("provenance").err.startswith("error: no command 'provenance'\nhint: ")
 
 
 @pytest.mark.parametrize("family", [[], ["note"], ["config"]])

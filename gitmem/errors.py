@@ -62,30 +62,30 @@ class InvalidRef(UsageError):
 
 
 class RefusedError(GitmemError):
-    """The content, a limit or a policy forbids the write; nothing was changed."""
-
-    code = "refused"
-    exit_code = 3
-
-
-class ThreatFound(RefusedError):
-    """The scanner found text that must not be stored.
+    """The content, a limit or a policy forbids the write; nothing was changed.
 
     Args:
-        message: what was found, without the text.
-        hint: what to do about it.
-        for_people: the command by which a person lets the text pass on this machine; kept out of answers
-            that a model reads.
+        message: what is refused, and why.
+        hint: what to do about it, one sentence.
+        for_people: how a person allows it on this machine, one sentence; kept out of answers that a model
+            reads, because it would allow itself.
         details: the data of the failure.
     """
 
-    code = "threat_found"
+    code = "refused"
+    exit_code = 3
 
     def __init__(
         self, message: str, *, hint: str | None = None, for_people: str | None = None, **details: Any
     ) -> None:
         super().__init__(message, hint=hint, **details)
         self.for_people = for_people
+
+
+class ThreatFound(RefusedError):
+    """The scanner found text that must not be stored."""
+
+    code = "threat_found"
 
 
 class ProtectedPath(RefusedError):

@@ -39,6 +39,11 @@ def allow_command(rules: Iterable[str], mark: str) -> str:
     return f"gitmem config set {ALLOW_SETTING.removeprefix('gitmem.')} {entries}"
 
 
+def allow_sentence(rules: Iterable[str], mark: str) -> str:
+    """Return what a person is told whose text, or whose agent's text, was refused."""
+    return f"If a person finds it harmless: {allow_command(rules, mark)} (see docs/security.md)"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that stands against storing a text or showing it to a model.

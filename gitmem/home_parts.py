@@ -17,7 +17,7 @@ from gitmem.commit_signing import is_signing
 from gitmem.config import HomeConfig
 from gitmem.errors import GitmemError
 from gitmem.file_writes import FileWrites
-from gitmem.findings import ALLOW_SETTING, allow_command, split_allowed, text_mark
+from gitmem.findings import ALLOW_SETTING, allow_sentence, split_allowed, text_mark
 from gitmem.found_edits import refuse_found_secret
 from gitmem.home_owner import HomeOwner
 from gitmem.identity import agent_identity, operator_identity
@@ -175,7 +175,7 @@ class HomeParts:
         found = scan(text, allowed=self.allowed)
         rules = tuple(dict.fromkeys(finding.rule for finding in found.findings))
         blocked = blocked_message(found.findings[0]) if found.findings else None
-        allow = allow_command(rules, text_mark(text)) if rules else None
+        allow = allow_sentence(rules, text_mark(text)) if rules else None
         return Verdict(blocked, rules, found.allowed_uses, allow)
 
     def _judgement_of(self, text: str) -> tuple[str, str] | None:

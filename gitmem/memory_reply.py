@@ -42,7 +42,7 @@ class MemoryReply(JsonView):
         committed: the commit that holds the change; None while it waits, with `reason`.
         source_ref: the address of the entry that is new or changed, else of the store.
         unchanged: it was so already.
-        for_people: a command that only a person may run, and that must not reach the model: in no JSON.
+        for_people: what only a person may do about it; the model must not read it, so it is in no JSON.
     """
 
     success: bool

@@ -35,7 +35,7 @@ class Verdict:
         blocked: why it must not be stored, beginning `Blocked:`; None for a text that may.
         rules: what was found in it.
         allowed: rules that hit and are allowed on this machine.
-        allow: the command by which a person lets the text pass.
+        allow: how a person lets the text pass.
     """
 
     blocked: str | None = None

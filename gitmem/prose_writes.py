@@ -14,7 +14,7 @@ from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, read_only_fault
 from gitmem.errors import ProtectedPath, RefusedError, ThreatFound, UsageError
 from gitmem.file_lock import file_lock
-from gitmem.findings import Finding, allow_command
+from gitmem.findings import Finding, allow_sentence
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout
 from gitmem.records import clean_text
@@ -198,7 +198,7 @@ def _refusal(path: str, part: BlockedPart) -> ThreatFound:
     rules = ", ".join(part.rules)
     return ThreatFound(
         f"Blocked: line {part.line} of {path} matches threat pattern(s) {rules}",
-        for_people=allow_command(part.rules, part.mark),
+        for_people=allow_sentence(part.rules, part.mark),
         rule=part.rules[0],
         line=part.line,
         path=path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from gitmem.errors import ProtectedPath
@@ -22,7 +22,7 @@ def parse_paths(value: str | None) -> frozenset[str]:
     return frozenset(path for path in _BETWEEN.split(value or "") if path)
 
 
-def refuse_protected(paths: Iterable[str], allowed: Container[str]) -> None:
+def refuse_protected(paths: Iterable[str], allowed: Collection[str]) -> None:
     """Refuse a change that the agent makes to a protected file.
 
     Args:
@@ -37,6 +37,13 @@ def refuse_protected(paths: Iterable[str], allowed: Container[str]) -> None:
         if path.casefold() in _FOLDED and path not in allowed:
             raise ProtectedPath(
                 f"{path} is written by people, not by the agent",
-                hint=f"Ask the operator; to allow it on this machine: git config {MAY_EDIT} {path}",
+                hint="Ask the operator.",
+                for_people=f"To allow it here: gitmem config set {MAY_EDIT} {_listed(path, allowed)}",
                 path=path,
             )
+
+
+def _listed(path: str, allowed: Collection[str]) -> str:
+    """Return the setting that allows a path besides those that it allows now."""
+    name = next(one for one in PROTECTED if one.casefold() == path.casefold())
+    return ",".join(sorted({*allowed, name}))

@@ -45,7 +45,7 @@ class Failure:
 
     Attributes:
         help: what a person is shown instead of message and hint.
-        for_people: a command that must not stand in an answer that a model reads.
+        for_people: what must not stand in an answer that a model reads.
     """
 
     code: str
@@ -130,8 +130,7 @@ def _told(failure: Failure, *, people: bool) -> str:
     if failure.hint:
         lines.append(f"{click.style('hint:', fg='cyan')} {failure.hint}")
     if failure.for_people and people:
-        hint = f"if a person finds it harmless: {failure.for_people} (docs/security.md)"
-        lines.append(f"{click.style('hint:', fg='cyan')} {hint}")
+        lines.append(f"{click.style('hint:', fg='cyan')} {failure.for_people}")
     return "\n".join(lines)
 
 

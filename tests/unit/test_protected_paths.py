@@ -90,7 +90,8 @@ def test_nothing_is_written(home: AgentHome) -> None:
         home._parts.authoring.write(
             [change], kind="file", action="edit", subject="x", source_ref=None, by=Provenance("agent")
         )
-    assert "gitmem.agentMayEdit" in (raised.value.hint or "")
+    assert raised.value.hint == "Ask the operator."
+    assert (raised.value.for_people or "").endswith("gitmem config set gitmem.agentMayEdit AGENTS.md")
     assert (home.layout.root / "AGENTS.md").read_bytes() == before
 
 

@@ -26,6 +26,7 @@ from gitmem.records import Receipt
 from gitmem.turn import Turn
 
 if TYPE_CHECKING:
+    from gitmem.agent_sight import Reader
     from gitmem.changes import Hints
     from gitmem.history import LogPage
     from gitmem.hook_files import HookReport
@@ -137,7 +138,9 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
     def record(self, events: Sequence[Mapping[str, Any]], **links: Any) -> Receipt:
         """Record a whole turn from JSON events; an invalid event refuses all of them."""
         self._parts.check_owner()
-        return self._parts.recorder.record(events, **links)
+        reply = self._parts.recorder.record(events, **links)
+        self._begin_turn(links.get("session"))
+        return reply
 
     def turn_open(self, **links: Any) -> str:
         """Begin a turn that several processes feed; return its id."""
@@ -171,20 +174,33 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
 
     # Reading
 
-    def search(self, query: str, **options: Any) -> SearchReply:
-        """Search everything that was said, run and noted; options as on the command line."""
-        return self._parts.search.search(query, **options)
+    def search(self, query: str, *, by: Reader = "agent", **options: Any) -> SearchReply:
+        """Search everything that was said, run and noted; options as on the command line.
 
-    def get(self, ref: str, *, offset: int = 0, max_chars: int = 12_000) -> Memory:
-        """Return what a source ref names."""
-        return self._parts.search.get(ref, offset=offset, max_chars=max_chars)
+        Args:
+            query: what to look for.
+            by: who reads: from an `agent`, what the scanner refuses of memory and notes is withheld.
+            options: as on the command line.
+        """
+        return self._parts.search.search(query, by=by, **options)
+
+    def get(self, ref: str, *, offset: int = 0, max_chars: int = 12_000, by: Reader = "agent") -> Memory:
+        """Return what a source ref names.
+
+        Args:
+            ref: of it.
+            offset: of the first character.
+            max_chars: how many at most.
+            by: who reads: from an `agent`, what the scanner refuses of memory and notes is withheld.
+        """
+        return self._parts.search.get(ref, offset=offset, max_chars=max_chars, by=by)
 
     def show(self, what: str) -> Shown:
         """Return what a ref, commit, turn or path names, told for people."""
         from gitmem.shown import Shower
 
         def whole(ref: str) -> Memory:
-            return self.get(ref, max_chars=_WHOLE)
+            return self.get(ref, max_chars=_WHOLE, by="operator")
 
         judged = self._parts.judgements.of
         return Shower(self._parts.repository, self.ledger, whole, judged).show(what)

@@ -12,6 +12,7 @@ from gitmem.layout import Layout
 from gitmem.turn import Turn
 
 if TYPE_CHECKING:
+    from gitmem.agent_sight import Reader
     from gitmem.commit_found import CommitReply
     from gitmem.curated import NoteList
     from gitmem.note_text import Note
@@ -37,9 +38,17 @@ class HomeNotes:
             retracted=self._parts.judgements.retracted(),
         )
 
-    def note_show(self, note: str) -> Note:
-        """Return the note that a path, ref or id names."""
-        return self._parts.notes.find(note)
+    def note_show(self, note: str, *, by: Reader = "operator") -> Note:
+        """Return the note that a path, ref or id names.
+
+        Args:
+            note: path, ref or id.
+            by: who reads: from an `agent`, what the scanner refuses of it is withheld.
+        """
+        from gitmem.agent_sight import check_reader
+
+        found = self._parts.notes.find(note)
+        return self._parts.sight.whole_note(found) if check_reader(by) == "agent" else found
 
     def note_add(
         self,

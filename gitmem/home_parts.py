@@ -35,6 +35,7 @@ from gitmem.turn_line import TurnLine
 from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
+    from gitmem.agent_sight import AgentSight
     from gitmem.findings import Finding
     from gitmem.history import History
     from gitmem.hook_files import HookFiles
@@ -204,6 +205,18 @@ class HomeParts:
         return self.scan(text).findings
 
     @cached_property
+    def sight(self) -> AgentSight:
+        """What an agent may see of curated memory."""
+        from gitmem.agent_sight import AgentSight
+
+        return AgentSight(self._judge_in)
+
+    def _judge_in(self, text: str, scope: str) -> Sequence[Finding]:
+        from gitmem.scanner import scan
+
+        return scan(text, scope, self.allowed).findings
+
+    @cached_property
     def refused_facts(self) -> RefusedFacts:
         """Facts for which a store had no room."""
         from gitmem.refused_facts import RefusedFacts
@@ -306,9 +319,15 @@ class HomeParts:
             self.index,
             note_ids=self.note_ids,
             reader=MemoryReader(
-                self.ledger, self.layout, self.notes, self.config.home_id, self.judgements.of
+                self.ledger,
+                self.layout,
+                self.notes,
+                self.config.home_id,
+                self.judgements.of,
+                sight=self.sight,
             ),
             judgements=self.judgements,
+            sight=self.sight,
         )
 
     @cached_property

@@ -153,11 +153,11 @@ class Tools:
         for key in ("since", "until"):
             if given.get(key) is not None:
                 chosen[key] = parse_when(str(given[key]), time.time())
-        return self._home.search(str(given.get("query") or ""), **chosen)
+        return self._home.search(str(given.get("query") or ""), by="agent", **chosen)
 
     def _get(self, given: dict[str, Any]) -> Any:
         options = {key: given[key] for key in ("offset", "max_chars") if given.get(key) is not None}
-        return {"memory": self._home.get(_needed(given, "source_ref"), **options)}
+        return {"memory": self._home.get(_needed(given, "source_ref"), by="agent", **options)}
 
     def _note(self, given: dict[str, Any]) -> Any:
         action, cause = given.get("action"), self._with_cause(given)
@@ -174,7 +174,7 @@ class Tools:
         if action == "remove":
             return self._home.note_remove(_needed(given, "note"), **cause)
         if action == "show":
-            found = self._home.note_show(_needed(given, "note"))
+            found = self._home.note_show(_needed(given, "note"), by="agent")
             return {"note": {"id": found.id, "path": found.path, "title": found.title, "content": found.text}}
         raise UsageError("action is one of add, edit, append, move, remove, show", field="action")
 

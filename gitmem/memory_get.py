@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.documents import command_text
 from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UnknownSource, UsageError
 from gitmem.judgement_rules import Judgement
@@ -68,6 +69,7 @@ class MemoryReader:
         notes: finds notes by id.
         home_id: refs into other homes are not resolved here.
         judged: returns the retraction of what a ref names.
+        sight: what an agent may see of it; without it, everything.
     """
 
     def __init__(
@@ -77,20 +79,32 @@ class MemoryReader:
         notes: Notes,
         home_id: str,
         judged: Callable[[str], Judgement | None] = lambda _: None,
+        *,
+        sight: AgentSight | None = None,
     ) -> None:
         self._judged = judged
+        self._sight = sight
         self._ledger = ledger
         self._notes = notes
         self._files = MemoryFiles(layout, notes, ledger.receipts)
         self._home_id = home_id
 
-    def get(self, ref: str, *, offset: object = 0, max_chars: object = DEFAULT_CHARS) -> Memory:
+    def get(
+        self,
+        ref: str,
+        *,
+        offset: object = 0,
+        max_chars: object = DEFAULT_CHARS,
+        by: Reader = "operator",
+    ) -> Memory:
         """Return what a ref names, or a part of it; all parts together are the text, character by character.
 
         Args:
             ref: a source ref, an id, or the unique beginning of one.
             offset: of the first code point.
             max_chars: code points at most, 1 to 50,000.
+            by: who reads. From an agent, what the scanner refuses of memory and notes is withheld, in all
+                parts alike; `blocked` in the metadata names the rules, for an operator too.
 
         Raises:
             InvalidRef: it is none.
@@ -99,12 +113,16 @@ class MemoryReader:
         """
         start = _number(offset, "offset", 0, None)
         size = _number(max_chars, "max_chars", 1, MOST_CHARS)
-        whole = self._read(self._parse(ref))
+        reader = check_reader(by)
+        whole, rules = self._seen(self._read(self._parse(ref)), reader)
         content = whole.text[start : start + size]
         end = start + len(content)
         is_cut = end < len(whole.text)
         judgement = self._judged(whole.ref)
-        retracted = {} if judgement is None else {"retracted": judgement.as_metadata()}
+        marks: dict[str, Any] = {"blocked": list(rules)} if rules else {}
+        if judgement is not None:
+            facts = judgement.as_metadata()
+            marks["retracted"] = self._sight.retracted(facts) if self._sight and reader == "agent" else facts
         return Memory(
             source_ref=whole.ref,
             kind=whole.ref.partition(":")[0],
@@ -115,8 +133,15 @@ class MemoryReader:
             truncated=is_cut,
             next_offset=end if is_cut else None,
             updated_at=whole.updated_at,
-            metadata={**whole.metadata, **retracted},
+            metadata={**whole.metadata, **marks},
         )
+
+    def _seen(self, whole: Whole, by: Reader) -> tuple[Whole, tuple[str, ...]]:
+        """Return what was read as somebody may see it, and the rules for which an agent may not see all."""
+        if self._sight is None:
+            return whole, ()
+        seen, rules = self._sight.whole(whole)
+        return (seen if by == "agent" else whole), rules
 
     def _parse(self, text: str) -> SourceRef:
         """Return the ref that a text is or stands for."""

@@ -14,21 +14,22 @@ from itertools import islice
 from typing import Any, Final
 
 from gitmem.advanced_query import find_operands
+from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.analysis import MAX_QUERY_CHARS, QueryUnit, analyze_query
 from gitmem.authored_files import find_authored, read_authored
 from gitmem.counted import counted
-from gitmem.documents import SEARCHED_KINDS, Document, analyze
+from gitmem.documents import SEARCHED_KINDS, Document
 from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
 from gitmem.index_batch import Sources, note_paths, notes_digest
-from gitmem.judgement_rules import JudgementIndex, subject_of
+from gitmem.judgement_rules import JudgementIndex
 from gitmem.judgements import Judgements
 from gitmem.latest_snapshots import LatestSnapshots
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.manifest import EMPTY, Manifest
-from gitmem.memory_get import DEFAULT_CHARS, Memory, MemoryReader
+from gitmem.memory_get import Memory, MemoryReader
 from gitmem.note_ids import NoteIds
 from gitmem.ranking import Ranking, rank
 from gitmem.repository import Repository
@@ -39,6 +40,7 @@ from gitmem.search_candidates import (
     in_order,
     retracted_last,
 )
+from gitmem.search_hits import HitMaker
 from gitmem.search_index import (
     IndexDamaged,
     IndexPart,
@@ -58,7 +60,6 @@ from gitmem.search_reply import (
     check_request,
     format_cursor,
 )
-from gitmem.snippet import make_snippet
 from gitmem.unindexed import NOTHING, Unindexed, read_unindexed
 
 __all__ = ["Hit", "IndexStatus", "Search", "SearchReply"]
@@ -96,6 +97,7 @@ class Search:
         note_ids: gives notes their ids.
         reader: resolves refs.
         judgements: what was retracted ranks last.
+        sight: what an agent may see of a hit; without it, everything.
     """
 
     def __init__(
@@ -108,7 +110,9 @@ class Search:
         note_ids: NoteIds,
         reader: MemoryReader,
         judgements: Judgements | None = None,
+        sight: AgentSight | None = None,
     ) -> None:
+        self._sight = sight
         self._repository = repository
         self._ledger = ledger
         self._root = layout.root
@@ -119,12 +123,16 @@ class Search:
         self._guard = threading.Lock()
         self._last: tuple[object, Unindexed] | None = None
 
-    def search(self, query: object, *, unindexed: bool = True, **options: Any) -> SearchReply:
+    def search(
+        self, query: object, *, unindexed: bool = True, by: Reader = "operator", **options: Any
+    ) -> SearchReply:
         """Return what matches any word of a question, best first.
 
         Args:
             query: plain words; its first 10,000 characters are read.
             unindexed: also search what is not indexed yet.
+            by: who reads. From an agent, what the scanner refuses of memory and notes is withheld; `blocked`
+                in a hit's metadata names the rules, for an operator too.
             options: `limit` (1 to 50, default 10), `kinds`, `session`, `work_item`, `workspace`,
                 `all_workspaces`, `since` and `until` (seconds since 1970), `sort` (`relevance`, `newest`,
                 `oldest`), `advanced`, `explain`, `cursor`.
@@ -133,17 +141,18 @@ class Search:
             UsageError: the query is blank, or an option has no meaning.
         """
         request = check_request(query, **options)
+        reader = check_reader(by)
         try:
             snapshot, doubts = self._open_index()
-            return self._answer(request, self._look(snapshot, doubts, unindexed=unindexed))
+            return self._answer(request, self._look(snapshot, doubts, unindexed=unindexed), reader)
         except IndexDamaged as error:
             self._discard()
             doubts = (f"the index was damaged and is built anew: {error}",)
-            return self._answer(request, self._look(None, doubts, unindexed=True))
+            return self._answer(request, self._look(None, doubts, unindexed=True), reader)
 
-    def get(self, ref: str, *, offset: object = 0, max_chars: object = DEFAULT_CHARS) -> Memory:
-        """Return what a ref names, or a part of it; see `MemoryReader.get`."""
-        return self._reader.get(ref, offset=offset, max_chars=max_chars)
+    def get(self, ref: str, **options: Any) -> Memory:
+        """Return what a ref names, or a part of it; options as `MemoryReader.get` takes them."""
+        return self._reader.get(ref, **options)
 
     def index_status(self) -> IndexStatus:
         """Return how complete the index is."""
@@ -213,7 +222,7 @@ class Search:
 
     # What is shown
 
-    def _answer(self, request: SearchRequest, view: _View) -> SearchReply:
+    def _answer(self, request: SearchRequest, view: _View, by: Reader) -> SearchReply:
         _check_kinds(request.kinds, view.parts)
         units = _units_of(request, view.parts)
         ranking = rank(view.parts, units)
@@ -223,16 +232,14 @@ class Search:
         if request.after is not None:
             places = (found for found in places if found[0] > request.after)
         page = list(islice(places, request.limit + 1))
-        hits = [
-            self._mark(_hit_of(document, score, ranking, request), retracted)
-            for _, document, score in page[: request.limit]
-        ]
+        hits = HitMaker(ranking, by, self._sight, self._judgements, retracted)
+        shown = page[: request.limit]
         cursor = (
             format_cursor(page[request.limit - 1][0], request.sort) if len(page) > request.limit else None
         )
         return SearchReply(
             query=request.query[:MAX_QUERY_CHARS],
-            results=hits,
+            results=[hits.make(document, score, explain=request.explain) for _, document, score in shown],
             index_status=_status_of(view, hidden),
             unmatched_terms=ranking.unmatched if units else [request.query[:100]],
             cursor=cursor,
@@ -242,16 +249,6 @@ class Search:
     def _retracted(self) -> Mapping[str, str]:
         index = JudgementIndex({}, {}) if self._judgements is None else self._judgements.index()
         return index.refs
-
-    def _mark(self, hit: Hit, retracted: Mapping[str, str]) -> Hit:
-        """Return a hit that says so where it was retracted."""
-        if self._judgements is None or subject_of(hit.source_ref) not in retracted:
-            return hit
-        judgement = self._judgements.of(hit.source_ref)
-        if judgement is None:
-            return hit
-        metadata = {**hit.metadata, "retracted": judgement.as_metadata()}
-        return replace(hit, title=f"(retracted) {hit.title}".rstrip(), metadata=metadata)
 
     def _places(
         self, request: SearchRequest, view: _View, candidates: Iterable[list[Candidate]], ranking: Ranking
@@ -356,36 +353,6 @@ def _place_of(request: SearchRequest, score: float, candidate: Candidate, docume
     if request.sort == "relevance":
         first = -score
     return 0, float(first), float(second), document.source_ref
-
-
-def _hit_of(document: Document, score: float, ranking: Ranking, request: SearchRequest) -> Hit:
-    snippet = make_snippet(document.text or document.title, ranking.weights.keys())
-    return Hit(
-        source_ref=document.source_ref,
-        kind=document.kind,
-        title=document.title,
-        snippet=snippet.text,
-        score=round(score, 6),
-        updated_at=document.ts,
-        session=document.session,
-        turn=document.turn,
-        workspace_id=document.workspace,
-        path=document.path,
-        line=document.line,
-        metadata=document.metadata,
-        highlights=snippet.highlights,
-        explanation=_explain(document, ranking) if request.explain else None,
-    )
-
-
-def _explain(document: Document, ranking: Ranking) -> dict[str, Any]:
-    """Return the terms that a hit has, how often, and what each may contribute."""
-    counts = analyze(document).counts
-    return {
-        term: {"count": counts[term], "weight": round(weight, 6)}
-        for term, weight in ranking.weights.items()
-        if term in counts
-    }
 
 
 def _status_of(view: _View, hidden: int = 0) -> IndexStatus:

@@ -49,8 +49,8 @@ FLOORS = [
         segment_facts judgements lifecycle history sealing line_position line_merge line_recovery disk_copy
         line_draft turn_line adoption ledger_copy session_snapshot""",
         # 5 use cases
-        """init turn index_backlog index_batch indexer memory_text memory_files memory_get
-        latest_snapshots search_candidates unindexed search status commit_found importers/
+        """init turn index_backlog index_batch indexer memory_text memory_files agent_sight memory_get
+        latest_snapshots search_candidates search_hits unindexed search status commit_found importers/
         machine_settings memory_records authoring refused_facts prose_writes entry_edits memory_gate
         memory_stores memory_tool retraction
         proposal_judging editing memory_status status_report sample_home shown file_writes

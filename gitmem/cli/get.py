@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+from gitmem.cli.write_options import reader_option
+
+if TYPE_CHECKING:
+    from gitmem.agent_sight import Reader
 
 
 @define(example="gitmem get message:msg_0c1d2e3f4a5b6c7")
@@ -14,11 +20,15 @@ from gitmem.cli.settings import current
 @click.option(
     "--max-chars", type=click.IntRange(min=1), default=12000, show_default=True, help="How many characters."
 )
-def command(ref: str, offset: int, max_chars: int) -> None:
+@reader_option
+def command(ref: str, offset: int, max_chars: int, by: Reader) -> None:
     """Print what a source ref names: a message, a note, an entry, a tool's output."""
     settings = current()
-    memory = settings.open_home().get(ref, offset=offset, max_chars=max_chars)
+    memory = settings.open_home().get(ref, offset=offset, max_chars=max_chars, by=by)
     settings.reply({"memory": memory}, lambda: memory.content)
+    blocked = memory.metadata.get("blocked")
+    if blocked:
+        settings.warn(f"withheld from the agent, in part or whole: {', '.join(blocked)}")
     retracted = memory.metadata.get("retracted")
     if retracted is not None:
         instead = f"; instead: {retracted['with']}" if retracted["with"] else ""

@@ -10,6 +10,7 @@ from gitmem.cli.catching_up import catch_up
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.cli.time_option import time_option
+from gitmem.cli.write_options import reader_option
 from gitmem.times import short_time
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 @click.option("--advanced", is_flag=True, help="Read AND, OR, NOT, quotes and * in the query.")
 @click.option("--explain", is_flag=True, help="Say why each hit has its place.")
 @click.option("--cursor", metavar="CURSOR", help="Where the last page ended.")
+@reader_option
 def command(query: tuple[str, ...], **options: Any) -> None:
     """Search everything that was said, run and noted.
 
@@ -69,7 +71,9 @@ def _hit(number: int, hit: Any) -> str:
     head = f"{number:>2}. {click.style(hit.title or hit.kind, bold=True)}  {click.style(when, dim=True)}"
     text = " ".join(hit.snippet.split())
     found = "" if text == hit.title else f"    {text}\n"  # a session is its title
-    return f"{head}\n{found}    {where}{click.style(hit.source_ref, dim=True)}"
+    blocked = hit.metadata.get("blocked")
+    mark = click.style(f"  withheld from the agent: {', '.join(blocked)}", fg="yellow") if blocked else ""
+    return f"{head}\n{found}    {where}{click.style(hit.source_ref, dim=True)}{mark}"
 
 
 def _tell_doubts(reply: SearchReply) -> None:

@@ -27,6 +27,15 @@ write_options = options(
     ),
 )
 
+reader_option = click.option(
+    "--as",
+    "by",
+    type=click.Choice(["agent", "operator"]),
+    default="operator",
+    show_default=True,
+    help="Who reads: from an agent, what the scanner refuses of memory and notes is withheld.",
+)
+
 
 def cause(values: dict[str, Any]) -> dict[str, Any]:
     """Return the write options among a command's values, with `by` decided."""

@@ -28,8 +28,9 @@ LINES = [f"line {number}\n" for number in range(1, 13)]
 
 def interpreter(path: Path, *, gitmem: bool = True) -> str:
     """Make an interpreter that can, or cannot, import gitmem, whatever the environment is."""
-    found = f"PYTHONPATH={ROOT} " if gitmem else "PYTHONPATH=/nowhere "
-    path.write_text(f'#!/bin/sh\n{found}exec {sys.executable} "$@"\n')
+    # An editable installation is found through site-packages, which -S leaves out.
+    found = f"PYTHONPATH={ROOT} exec {sys.executable}" if gitmem else f"exec {sys.executable} -S"
+    path.write_text(f'#!/bin/sh\n{found} "$@"\n')
     path.chmod(0o755)
     return str(path)
 

@@ -77,10 +77,11 @@ def render_block(
         shown.append(blocked_text(file_name, rules, entry.id) if rules else defang(entry.text))
     body = DELIMITER.join(shown)
     body_shown, left_out = _cut(body, max(2 * limit, _LEAST_ROOM), target)
-    notes = [f"[{file_name} is {len(body) - limit:,} characters over its limit: consolidate it]"]
-    lines = [RULE, f"{TITLES[target]} [{usage_line(len(body), limit)}]", RULE, body_shown]
-    text = "\n".join([*lines, *(notes if len(body) > limit else ())])
-    return PromptBlock(text, len(body), tuple(blocked), left_out)
+    over = len(body) - limit
+    # In the frame: below the entries it would read as a part of the last one.
+    note = [f"{over:,} characters over its limit: join, shorten or remove entries"] if over > 0 else []
+    lines = [RULE, f"{TITLES[target]} [{usage_line(len(body), limit)}]", *note, RULE, body_shown]
+    return PromptBlock("\n".join(lines), len(body), tuple(blocked), left_out)
 
 
 def render_unreadable(target: str, file_name: str) -> PromptBlock:

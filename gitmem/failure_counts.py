@@ -1,12 +1,15 @@
 """How often the `memory` tool failed in a turn, so that a model that cannot make room is told to stop.
 
-Counts of turns that this process has open, and of sessions without one, live in this process. Those of
-turns that several processes feed are in one small file in the git dir; losing it costs a few more tries.
+Counts of turns that this process has open live in this process. Those of turns that several processes feed,
+and of sessions without a turn, whose every call may be another process, are in one small file in the git dir;
+losing it costs a few more tries.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -19,7 +22,14 @@ from gitmem.records import is_name
 MOST_FAILURES: Final = 3
 
 _MOST_TURNS: Final = 64
+#: Seconds without another failure after which those that were are no row any more: sessions end unheard of.
+_FORGOTTEN_AFTER: Final = 600.0
 _LARGEST_FILE: Final = 64 * 1024
+
+
+def session_name(session: str) -> str:
+    """Return what a session without a turn is counted under."""
+    return f"session_{hashlib.sha256(session.encode()).hexdigest()[:15]}"
 
 
 class FailureCounts:
@@ -60,6 +70,8 @@ class FailureCounts:
 
     def _read(self) -> dict[str, int]:
         with suppress(OSError, ValueError, RecursionError):
+            if time.time() - self._path.stat().st_mtime > _FORGOTTEN_AFTER:
+                return {}
             with self._path.open("rb") as file:
                 found = json.loads(file.read(_LARGEST_FILE))
             if isinstance(found, dict):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.authoring import Author, Provenance
 from gitmem.errors import UsageError
+from gitmem.failure_counts import FailureCounts, session_name
 from gitmem.home_parts import HomeParts
 from gitmem.memory_call import TARGETS
 from gitmem.turn import Turn
@@ -84,6 +85,8 @@ class HomeMemory:
     def _begin_turn(self, session: str | None) -> None:
         if "memory_tool" in self._parts.__dict__:
             self._parts.memory_tool.begin_turn(session)
+        elif session is not None:
+            FailureCounts(self._parts.layout).reset(session_name(session), shared=True)
 
 
 class EntryList:

@@ -17,7 +17,7 @@ from gitmem.branch_changes import PathChange
 from gitmem.curated import STORES, Store
 from gitmem.entries import Entry, count_chars, format_store, parse_store
 from gitmem.errors import HeadMoved, RefusedError
-from gitmem.failure_counts import MOST_FAILURES, FailureCounts
+from gitmem.failure_counts import MOST_FAILURES, FailureCounts, session_name
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout
@@ -126,8 +126,9 @@ class MemoryTool:
         return self._try(call, by, allowed)
 
     def begin_turn(self, session: str | None) -> None:
-        """Count failures anew: a turn of this session begins in this process."""
-        self.failures.reset(_session_key(session), shared=False)
+        """Count failures anew: a turn of this session begins."""
+        name, shared = _counted_as(session)
+        self.failures.reset(name, shared=shared)
 
     def _scan(self, call: Call, by: Provenance) -> tuple[Refusal | None, tuple[str, ...]]:
         """Judge everything that would be stored, before the disk is touched."""
@@ -293,8 +294,8 @@ class MemoryTool:
         if isinstance(by.turn, str):
             return by.turn, True
         held = self._parts.spool.held_by(by.session) if by.session else None
-        return (held, True) if held else (_session_key(by.session), False)
+        return (held, True) if held else _counted_as(by.session)
 
 
-def _session_key(session: str | None) -> str:
-    return f"session {session or ''}"
+def _counted_as(session: str | None) -> tuple[str, bool]:
+    return ("session ", False) if session is None else (session_name(session), True)

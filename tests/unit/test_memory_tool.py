@@ -501,6 +501,22 @@ class TestFailures:
             path.write_bytes(damage)
             assert not self.fail(home, turn=turn).done
 
+    def test_a_session_is_counted_across_processes(self, home: AgentHome) -> None:
+        """[real case] Agents that call the command line with --session alone were never told to stop."""
+        done = []
+        for _ in range(5):
+            with AgentHome.open(home.layout.root) as other:
+                done.append(bool(self.fail(other, session="s.1").done))
+        assert done == [False] * 3 + [True] * 2
+        assert not self.fail(home, session="s2").done
+        with AgentHome.open(home.layout.root) as other:
+            other.record([{"kind": "message", "role": "user", "text": "Again."}], session="s.1")
+        assert not self.fail(home, session="s.1").done
+        assert [bool(self.fail(home, session="s.1").done) for _ in range(3)] == [False, False, True]
+        path = home.layout.private / "memory-failures.json"
+        os.utime(path, (path.stat().st_mtime - 700,) * 2)
+        assert not self.fail(home, session="s.1").done
+
     def test_the_file_is_bounded(self, home: AgentHome) -> None:
         """Turns that never came back do not make it grow for ever."""
         for number in range(70):

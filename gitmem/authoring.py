@@ -15,9 +15,19 @@ from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import ProposedEdit
 from gitmem.protected_paths import MAY_EDIT, parse_paths, refuse_protected
 from gitmem.records import check_name, mint_id
-from gitmem.redaction import redact_secrets, refuse_secret
+from gitmem.redaction import find_secrets, redact_secrets, refuse_secret
 from gitmem.refs import parse_ref
-from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, format_message
+from gitmem.subjects import (
+    ALLOWED,
+    APPROVED_BY,
+    KIND,
+    REASON,
+    SESSION,
+    SOURCE,
+    TURN,
+    format_message,
+    without_percent,
+)
 from gitmem.turn import Turn
 from gitmem.write_approval import Held, ProposedChange, WriteApproval, check_origin
 
@@ -137,7 +147,7 @@ class Authoring:
         """Change files of the operator's branch.
 
         Args:
-            changes: what to change; their secrets are replaced before anything is written.
+            changes: what to change; their new secrets are replaced before anything is written.
             kind: `note`, `memory`, …: the trailer `Gitmem-Kind`, and the record's target.
             action: `add edit append move remove`.
             subject: the commit's first line.
@@ -157,16 +167,18 @@ class Authoring:
             refuse_secret(change.path, "path")
         if by.author == "agent":
             self.refuse_protected(one.path for one in changes)
-        clean, rules = (list(changes), []) if scanned else _without_secrets(changes)
+        clean, rules = (list(changes), []) if scanned else self._without_secrets(changes)
         held = self._hold(clean, kind=kind, action=action, subject=subject, source_ref=source_ref, by=by)
         if held is not None:
             return _held_reply(held, clean, source_ref, rules)
         own = by.open_turn.id if by.open_turn else mint_id("turn") if by.author == "agent" else None
         cause = by.turn if isinstance(by.turn, str) else own
+        trailers = [*_trailers(kind, cause, by), *_allowed(allowed)]
         with self._records.within(by.open_turn, own):
             outcome = self._branch.write(
                 clean,
-                message=format_message(subject, [*_trailers(kind, cause, by), *_allowed(allowed)]),
+                message=format_message(subject, trailers),
+                message_if_kept=format_message(without_percent(subject), trailers),
                 author=self._agent if by.author == "agent" else self._operator(),
                 operation=f"{kind} {action}",
                 turn=own,
@@ -177,6 +189,23 @@ class Authoring:
     def refuse_protected(self, paths: Iterable[str]) -> None:
         """Raise a `ProtectedPath` if one of the paths is left to people on this machine."""
         refuse_protected(paths, parse_paths(self._setting(MAY_EDIT)))
+
+    def _without_secrets(self, changes: Sequence[PathChange]) -> tuple[list[PathChange], list[str]]:
+        """Return changes without the secrets that they would bring; what is there already stays."""
+        known: set[str] = set()
+        for change in changes:
+            before = (self._read(change.path) or b"").decode("utf-8", "surrogateescape")
+            known.update(before[one.start : one.end] for one in find_secrets(before))
+        clean: list[PathChange] = []
+        rules: list[str] = []
+        for change in changes:
+            result = change.result
+            if result is not None:
+                text, hits = redact_secrets(result.decode("utf-8", "surrogateescape"), known)
+                result = text.encode("utf-8", "surrogateescape") if hits else result
+                rules += hits
+            clean.append(PathChange(change.path, change.base, result))
+        return clean, rules
 
     def _hold(
         self,
@@ -282,17 +311,3 @@ def _reply(
         conflicts=outcome.conflicts,
         redactions=rules,
     )
-
-
-def _without_secrets(changes: Sequence[PathChange]) -> tuple[list[PathChange], list[str]]:
-    clean: list[PathChange] = []
-    rules: list[str] = []
-    for change in changes:
-        result = change.result
-        if result is not None:
-            text, hits = redact_secrets(result.decode("utf-8", "surrogateescape"))
-            if hits:
-                result = text.encode("utf-8", "surrogateescape")
-                rules += hits
-        clean.append(PathChange(change.path, change.base, result))
-    return clean, rules

@@ -8,7 +8,7 @@ whoever next holds the home's lock settles it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Final
 
@@ -109,6 +109,7 @@ class OperatorBranch:
         turn: str | None,
         locked: bool = False,
         defer: bool = True,
+        message_if_kept: str | None = None,
     ) -> WriteOutcome:
         """Bring files to a new content and commit them, those paths only.
 
@@ -122,6 +123,7 @@ class OperatorBranch:
             turn: id of the turn that it belongs to.
             locked: the caller holds the home's lock (`layout.home_lock`).
             defer: keep the write pending if the branch cannot take it; else leave all as it is.
+            message_if_kept: the message of a write that is kept, where the other one may not hold then.
 
         Raises:
             ProtectedPath: a path is a link, is in another repository or has a twin; or the home is another
@@ -135,11 +137,13 @@ class OperatorBranch:
         with self._lock(locked=locked):
             snapshot = self.look()
             accepted = tuple(self._accept(change, snapshot) for change in changes)
+            self._refuse_loss(accepted)
             done = self._already(accepted, snapshot)
             if done is not None:
                 return done
             write = PendingWrite(mint_write_id(), 0, self._now(), operation, turn, author, message, accepted)
-            return self._commit_or_keep(replace(write, recorded=not defer), snapshot, defer=defer)
+            write = replace(write, recorded=not defer)
+            return self._commit_or_keep(write, snapshot, message_if_kept or message, defer=defer)
 
     def settle(self, *, locked: bool = False) -> list[Settled]:
         """Bring pending writes to the branch as far as it takes them; return those that wait no more.
@@ -222,6 +226,13 @@ class OperatorBranch:
                 )
         return _accept_change(change, view)
 
+    def _refuse_loss(self, changes: Sequence[PendingChange]) -> None:
+        """Refuse to take words of an operator off the disk that must not be committed first."""
+        for one in changes:
+            is_edited = one.base is not None and one.base not in (one.head, one.result)
+            if is_edited and not _keeps(one):
+                self._parts.inspect(one.path, one.base or b"", one.head)
+
     def _already(self, changes: Sequence[PendingChange], snapshot: BranchSnapshot) -> WriteOutcome | None:
         """Return the outcome where the branch, or a write that waits, holds all of the changes already."""
         rest = [
@@ -238,7 +249,9 @@ class OperatorBranch:
                 return None
         return WriteOutcome(None, waiting[rest[0].path][0].reason, on_disk=True, unchanged=True)
 
-    def _commit_or_keep(self, write: PendingWrite, snapshot: BranchSnapshot, *, defer: bool) -> WriteOutcome:
+    def _commit_or_keep(
+        self, write: PendingWrite, snapshot: BranchSnapshot, later: str, *, defer: bool
+    ) -> WriteOutcome:
         turn = QueueTurn(self._parts)
         write = replace(write, number=turn.next_number())
         try:
@@ -247,13 +260,24 @@ class OperatorBranch:
             if not defer or not self._is_on_disk(write):
                 raise
             # The files are moved already: what failed behind that is done again when it can be.
-            return self._keep(write, error.strerror or str(error), defer=defer)
+            return self._keep_begun(replace(write, message=later), error.strerror or str(error))
         if write.id in run.settled:
             done = run.settled[write.id]
             if done.committed is None:
                 return WriteOutcome(run.head, None, on_disk=True, unchanged=True)
             return WriteOutcome(done.committed, None, on_disk=True, conflicts=done.conflicts)
-        return self._keep(write, run.blocked[write.id], defer=defer)
+        return self._keep(replace(write, message=later), run.blocked[write.id], defer=defer)
+
+    def _keep_begun(self, write: PendingWrite, reason: str) -> WriteOutcome:
+        """Keep a write whose files are moved, also where a full disk has no room to say so once more."""
+        try:
+            return self._keep(write, reason, defer=True)
+        except OSError:
+            landing = self._parts.pending.read_landing()
+            kept = [landing.fresh, *self._parts.pending.read()] if landing else self._parts.pending.read()
+            if all(one is None or one.id != write.id for one in kept):
+                raise
+            return WriteOutcome(None, reason, on_disk=True)
 
     def _keep(self, write: PendingWrite, reason: str, *, defer: bool) -> WriteOutcome:
         if not defer:
@@ -267,8 +291,9 @@ class OperatorBranch:
             if not self._is_on_disk(write):
                 self._parts.pending.drop([write])
             raise
-        self._parts.record(write)
-        self._parts.pending.put(replace(write, recorded=True))
+        with suppress(OSError):  # the write is kept; its record is made when it settles
+            self._parts.record(write)
+            self._parts.pending.put(replace(write, recorded=True))
         return WriteOutcome(None, reason, on_disk=True)
 
     def _write_files(self, write: PendingWrite) -> None:
@@ -291,6 +316,14 @@ class OperatorBranch:
     def _is_on_disk(self, write: PendingWrite) -> bool:
         snapshot = self.look(staged=False)
         return all(snapshot.sight(change.path).disk == change.result for change in write.changes)
+
+
+def _keeps(change: PendingChange) -> bool:
+    """Say whether every line that the file has and the branch has not is in the result too."""
+    edit, before, result = (
+        set((part or b"").splitlines()) for part in (change.base, change.head, change.result)
+    )
+    return edit - before <= result
 
 
 def _disk(change: PendingChange, snapshot: BranchSnapshot) -> bytes | None:

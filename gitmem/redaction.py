@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final
 
 from gitmem.errors import ThreatFound
@@ -11,6 +11,8 @@ from gitmem.secret_rules import LONG, RULES, SecretRule
 from gitmem.text_folding import INVISIBLE, without_invisible
 
 _SHORT_RULES: Final = tuple(rule for rule in RULES if not rule.is_long)
+#: What to do about a secret, by field, where another name is no answer.
+_HINTS: Final[Mapping[str, str]] = {"message": "Say it in other words, without it."}
 _REASON: Final = "It holds a secret, which would travel with every clone."
 
 
@@ -25,14 +27,18 @@ def find_secrets(text: str) -> tuple[Finding, ...]:
     )
 
 
-def redact_secrets(text: str) -> tuple[str, tuple[str, ...]]:
+def redact_secrets(text: str, known: Container[str] = ()) -> tuple[str, tuple[str, ...]]:
     """Return `text` with each secret as `[redacted: <rule>]`, and the names of the rules that hit.
 
     Where invisible characters split a secret, the text comes back without any.
+
+    Args:
+        text: what is about to be stored.
+        known: secrets that stay, because somebody put them there before.
     """
-    cleaned, hits = _redacted(text)
+    cleaned, hits = _redacted(text, known)
     if not _is_plain(text):
-        bare, bare_hits = _redacted(without_invisible(text)[0])
+        bare, bare_hits = _redacted(without_invisible(text)[0], known)
         if len(bare_hits) > len(hits):
             return bare, bare_hits
     return cleaned, hits
@@ -52,7 +58,7 @@ def refuse_secret(value: str, what: str) -> str:
     if rules:
         raise ThreatFound(
             f"{what} looks like a secret ({rules[0]})",
-            hint="Give it another name.",
+            hint=_HINTS.get(what, f"Give another {what}, one without it."),
             field=what,
             rule=rules[0],
         )
@@ -90,11 +96,11 @@ def _candidates(text: str, lower: str) -> Iterator[SecretRule]:
                 break
 
 
-def _redacted(text: str) -> tuple[str, tuple[str, ...]]:
+def _redacted(text: str, known: Container[str]) -> tuple[str, tuple[str, ...]]:
     hits: list[str] = []
     lower = text.lower()
     for rule in [*_candidates(text, lower)]:
-        spans = [*rule.spans(text, lower)]
+        spans = [(start, end) for start, end in rule.spans(text, lower) if text[start:end] not in known]
         label = f"[redacted: {rule.name}]"
         for start, end in reversed(spans):
             text = text[:start] + label + text[end:]

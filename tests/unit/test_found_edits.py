@@ -9,8 +9,10 @@ import pytest
 
 from fixtures import git, head, set_identity, write_files
 from gitmem import AgentHome
+from gitmem.errors import ThreatFound
 
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
+OTHER = "AKIA" + "QRSTUVWXYZ234567"
 STORE = "memory/MEMORY.md"
 
 
@@ -135,3 +137,48 @@ def test_this_machine_may_allow_it(home: AgentHome) -> None:
     with AgentHome.open(home.layout.root) as again:
         write_files(home.layout.root, {"notes/b.md": f"# B\n{KEY}\n"})
         assert again.note_append("b.md", "more").reason is None
+
+
+LOSSES = {
+    "a file written anew": ("memory/self.md", lambda home: home.memory_write("self", "All new.")),
+    "an entry removed": (STORE, lambda home: home.memory("remove", "memory", old_text="Alpha one.")),
+    "an entry replaced": (
+        STORE,
+        lambda home: home.memory("replace", "memory", "Gamma.", old_text="Alpha one."),
+    ),
+    "a note written anew": ("notes/a.md", lambda home: home.note_edit("a.md", content="All new.")),
+    "a note removed": ("notes/a.md", lambda home: home.note_remove("a.md")),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_words_that_would_be_in_no_copy_stay_on_the_disk(loss: str, home: AgentHome) -> None:
+    """[real case] An edit that cannot be committed first was overwritten, in the operator's name."""
+    path, change = LOSSES[loss]
+    file = home.layout.root / path
+    file.write_text(edited := file.read_text() + f"Hours of work.\nkey {KEY}\n")
+    before = head(home.layout.root)
+    try:
+        reply = change(home)
+    except ThreatFound as refused:
+        error = refused.message
+    else:
+        assert not reply.success
+        error = reply.error
+    assert "holds a secret" in error
+    assert file.read_text() == edited
+    assert home._parts.branch.pending() == []
+    assert head(home.layout.root) == before
+    assert KEY not in objects(home)
+
+
+def test_a_secret_that_a_person_committed_is_not_blotted_out_of_a_note(home: AgentHome) -> None:
+    """An agent that appends a line was not asked to change another; its own secret is replaced."""
+    path = home.layout.root / "notes" / "a.md"
+    path.write_text(path.read_text() + f"key {KEY}\n")
+    git("commit", "-qam", "Keep it", "--no-verify", cwd=home.layout.root)
+    reply = home.note_append("a.md", f"A line.\nnew {OTHER}\n")
+    assert reply.committed
+    assert f"key {KEY}\n" in path.read_text()
+    assert OTHER not in path.read_text()
+    assert OTHER not in objects(home)

@@ -6,6 +6,8 @@
     found: notes/staging.md                  edit: 3 files
     init: agent home
 
+Without percent a change of memory had to wait: by then the store is otherwise full.
+
 No caller's text stands in a turn's message. Where a path or a reason stands, nothing is left in it on which a
 forge would act (`#12`, `@name`), that would break the line, or that would reach into the next trailer.
 """
@@ -53,6 +55,7 @@ _KINDS: Final = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns}
 _TURN: Final = re.compile(r"turn(?: (?P<index>\d+))?(?: \((?P<state>[a-z]+)\))?: (?P<counts>.+)")
 _AREA: Final = re.compile(r"(?P<area>init|note|found|edit|memory|episode|work|sync|forget): (?P<rest>.+)")
 _TRAILER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*): ?(.*)")
+_PERCENT: Final = re.compile(r" \(\d+ %\)$")
 _LONGEST_VALUE: Final = 500
 _LONGEST_TARGET: Final = 60
 
@@ -118,6 +121,11 @@ def memory_subject(target: str, percent: int, *, added: int = 0, changed: int = 
     whose = "" if target == "memory" else f"{target} "
     told = ", ".join(f"{sign} {count}" for sign, count in counts) or "0"
     return f"memory: {told} {whose}{noun} ({percent} %)"
+
+
+def without_percent(subject: str) -> str:
+    """Return a subject without how full a store is: a change that waits finds it otherwise full."""
+    return _PERCENT.sub("", subject)
 
 
 def file_subject(path: str) -> str:

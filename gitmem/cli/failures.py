@@ -19,7 +19,7 @@ import click
 
 from gitmem import __version__
 from gitmem.cli.commands import MissingCommand
-from gitmem.cli.settings import Settings, print_json
+from gitmem.cli.settings import AnswerLost, Settings, print_json
 from gitmem.cli.terminal import shown_on
 from gitmem.errors import GitmemError
 
@@ -67,6 +67,8 @@ def report(error: BaseException, settings: Settings, arguments: Sequence[str]) -
         return _leave_quietly()
     failure = _foreseen(error) or _bug(error, arguments)
     _tell(failure, settings)
+    if isinstance(error, AnswerLost):
+        _leave_quietly()
     return failure.exit_code
 
 
@@ -82,10 +84,19 @@ def _foreseen(error: BaseException) -> Failure | None:
         return Failure("usage", error.message, USAGE, _usage_hint(error), help=error.ctx.get_help())
     if isinstance(error, click.ClickException):
         return Failure("usage", _plain_usage(error), USAGE, _usage_hint(error))
-    if isinstance(error, OSError):
-        details = {"errno": errno.errorcode.get(error.errno or 0, str(error.errno))}
-        return Failure("system", _system_message(error), UNUSABLE, _system_hint(error), details)
-    return None
+    return _of_system(error)
+
+
+def _of_system(error: BaseException) -> Failure | None:
+    cause = error.cause if isinstance(error, AnswerLost) else error
+    if not isinstance(cause, OSError):
+        return None
+    details = {"errno": errno.errorcode.get(cause.errno or 0, str(cause.errno))}
+    if isinstance(error, AnswerLost):
+        message = f"standard output cannot be written: {cause.strerror or cause}"
+        hint = "What the command did is done; only the answer is lost. Look: gitmem status, gitmem log"
+        return Failure("system", message, UNUSABLE, hint, details)
+    return Failure("system", _system_message(cause), UNUSABLE, _system_hint(cause), details)
 
 
 def _bug(error: BaseException, arguments: Sequence[str]) -> Failure:
@@ -141,8 +152,8 @@ def _plain(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain_usage(error: click.ClickException) -> str:
-    """Return click's sentence in the shape of all others: no capital, no full stop."""
-    text = error.format_message().strip()
+    """Return click's sentence in the shape of all others: one line, no capital, no full stop."""
+    text = " ".join(error.format_message().split())
     return text[:1].lower() + text[1:].removesuffix(".")
 
 

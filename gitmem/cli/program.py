@@ -15,7 +15,7 @@ import click
 
 from gitmem import __version__
 from gitmem.cli.commands import Family, global_options
-from gitmem.cli.settings import Settings
+from gitmem.cli.settings import Settings, answering
 
 PROGRAM: Final = "gitmem"
 
@@ -149,7 +149,8 @@ def run(arguments: Sequence[str]) -> int:
     settings = Settings(json="--json" in _before_dashes(arguments))
     try:
         code: Any = program.main(list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=settings)
-        sys.stdout.flush()
+        with answering():
+            sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - the outermost place: each becomes an exit code
         from gitmem.cli.failures import report
 

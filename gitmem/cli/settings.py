@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,29 @@ from gitmem.layout import find_home
 
 if TYPE_CHECKING:
     from gitmem.home import AgentHome
+
+
+class AnswerLost(Exception):
+    """What a command answers could not be written; what it did is done.
+
+    Args:
+        cause: of standard output.
+    """
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Tell a standard output that fails from whatever else fails in the same way."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever reads has enough
+        raise
+    except OSError as error:
+        raise AnswerLost(error) from error
 
 
 @dataclass(slots=True)
@@ -83,17 +108,18 @@ class Settings:
 
     def reply(self, value: Any, text: str | Callable[[], str] | None = None) -> None:
         """Answer with `value` as JSON, or with `text` for people, which may be made late."""
-        if self.json:
-            print_json(value)
-            return
-        shown = text() if callable(text) else text
-        if shown:
-            _print_text(shown, color=self.color)
+        shown = None if self.json else text() if callable(text) else text
+        with answering():
+            if self.json:
+                print_json(value)
+            elif shown:
+                _print_text(shown, color=self.color)
 
     def say(self, text: str) -> None:
         """Print a line that is news, not the answer; silent with `-q` and with `--json`."""
         if not self.quiet and not self.json:
-            click.echo(shown_on(sys.stdout, text), color=self.color)
+            with answering():
+                click.echo(shown_on(sys.stdout, text), color=self.color)
 
     def note(self, text: str) -> None:
         """Print a line on standard error, unless `-q`."""
@@ -117,14 +143,14 @@ def print_json(value: Any) -> None:
 
 def _print_text(text: str, *, color: bool | None) -> None:
     text = shown_on(sys.stdout, text.rstrip("\n"))
-    if sys.stdout.isatty() and text.count("\n") >= click_height():
+    if sys.stdout.isatty() and text.count("\n") >= (click_height() or math.inf):
         click.echo_via_pager(text + "\n", color=color)
     else:
         click.echo(text, color=color)
 
 
 def click_height() -> int:
-    """Return how many lines the terminal shows."""
+    """Return how many lines the terminal shows; 0 where it does not know, as in some editors' shells."""
     return os.get_terminal_size(sys.stdout.fileno()).lines
 
 

@@ -261,6 +261,18 @@ def in_shell(command: str, *arguments: str | Path, **env: str) -> subprocess.Com
     )
 
 
+@pytest.mark.parametrize("option", ["", "--json"])
+def test_an_answer_that_is_lost_is_no_full_disk(tmp_path: Path, option: str) -> None:
+    """[F19] What was written is written: whoever believed otherwise would write it once more."""
+    gitmem("init", str(tmp_path / "home"))
+    call = f'cd "$1/home" && "$PY" -m gitmem memory add --content one {option} > /dev/full'
+    ran = in_shell(call, tmp_path)
+    assert ran.returncode == 10
+    assert b"standard output cannot be written" in ran.stderr
+    assert b"is done; only the answer is lost" in ran.stderr
+    assert (tmp_path / "home/memory/MEMORY.md").read_text() == "one\n"
+
+
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("command", ["status", "status --json", "--help"])
 def test_closed_streams_are_no_fault(tmp_path: Path, command: str, closed: str) -> None:

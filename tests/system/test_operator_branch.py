@@ -31,6 +31,7 @@ from fixtures import commit_all, fsck, git, head, make_repo, run_git, show, writ
 from gitmem.branch_changes import PathChange, PendingWrite
 from gitmem.errors import HeadMoved, HomeLocked, ProtectedPath, UsageError
 from gitmem.file_lock import file_lock
+from gitmem.pending_writes import PendingWrites
 
 
 @pytest.fixture
@@ -689,8 +690,8 @@ def test_a_write_is_recorded_before_it_is_dropped(repo: Path) -> None:
         told.append(write.id)
 
     agent = Agent(repo, record=record)
-    with pytest.raises(OSError, match="spool"):
-        agent.append("memory/self.md", "agent's\n")
+    outcome = agent.append("memory/self.md", "agent's\n")
+    assert (outcome.committed, outcome.reason) == (None, "spool")
     tip = head(repo)
     assert authors(repo)[0] == "aria: note: edit memory/self.md"
     broken[0] = False
@@ -1101,6 +1102,39 @@ def test_a_disk_that_fills_up_on_the_way(repo: Path, where: str) -> None:
     assert len(agent.branch.settle()) == 1
     assert authors(repo)[:2] == ["aria: note: edit memory/self.md", "Olivia Operator: base"]
     assert status(repo) == ""
+    agent.close()
+
+
+@pytest.mark.parametrize("where", ["placed", "logged", "moved"])
+def test_no_room_to_keep_what_is_begun(repo: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[F18] What was noted before the first file moved will be committed, so the answer is that it waits."""
+    full = [True]
+
+    def check(*_: object) -> None:
+        if full[0]:
+            raise OSError(28, "No space left on device")
+
+    agent = Agent(repo, checkpoint=lambda name: check() if name == where else None, record=check)
+    put = PendingWrites.put
+    monkeypatch.setattr(PendingWrites, "put", lambda *given: check() or put(*given))
+    outcome = agent.append("memory/self.md", "agent's\n")
+    assert (outcome.committed, outcome.reason, outcome.on_disk) == (None, "No space left on device", True)
+    full[0] = False
+    assert len(agent.branch.settle()) == 1
+    assert authors(repo)[:2] == ["aria: note: edit memory/self.md", "Olivia Operator: base"]
+    agent.close()
+
+
+def test_a_write_that_waits_has_a_message_of_its_own(repo: Path) -> None:
+    """How full a store is when it was written may not hold when it is committed."""
+    agent = Agent(repo)
+    given = {"message": "memory: + 1 entry (9 %)", "message_if_kept": "memory: + 1 entry"}
+    agent.append("memory/self.md", "one\n", **given)
+    do_detach(repo)
+    agent.append("memory/self.md", "two\n", **given)
+    git("switch", "-q", "main", cwd=repo)
+    agent.branch.settle()
+    assert authors(repo)[:2] == ["aria: memory: + 1 entry", "aria: memory: + 1 entry (9 %)"]
     agent.close()
 
 

@@ -88,24 +88,26 @@ class AgentSight:
         return seen, _joined(body.rules, title.rules, rules)
 
     def note(self, note: Note) -> tuple[Note, tuple[str, ...]]:
-        """Return a note's title, summary and tags as the agent's catalog has them; its text stays.
+        """Return a note with path, title, summary and tags as the agent's catalog has them; its text stays.
 
         They are judged together too, because a reader sees them together.
         """
         scope = _SCOPES[NOTES]
-        parts = [note.title, note.summary or "", *note.tags]
+        parts = [note.path, note.title, note.summary or "", *note.tags]
         joined = self._rules("\n".join(parts), scope)
         single = [self._rules(part, scope) for part in parts]
         if joined and not any(single):
-            single = [joined] * 2 + [()] * len(note.tags)
-        rules = _joined(joined if any(single) else (), *single)
+            single = [(), joined, joined, *([()] * len(note.tags))]
+        rules = _joined(*single)
         if not rules:
             return note, ()
+        path, title, summary, *tags = single
         seen = replace(
             note,
-            title=_withheld("title", single[0]) if single[0] else note.title,
-            summary=_withheld("summary", single[1]) if single[1] and note.summary else note.summary,
-            tags=tuple(tag for tag, found in zip(note.tags, single[2:], strict=True) if not found),
+            path=_withheld("path", path) if path else note.path,
+            title=_withheld("title", title) if title else note.title,
+            summary=_withheld("summary", summary) if summary and note.summary else note.summary,
+            tags=tuple(tag for tag, found in zip(note.tags, tags, strict=True) if not found),
         )
         return seen, rules
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -33,6 +33,7 @@ def render_catalog(
     max_chars: int = MAX_CHARS,
     total: int | None = None,
     retracted: Container[str] = (),
+    seen: Callable[[Note], Note] = lambda note: note,
 ) -> str:
     """Return the catalog of notes, empty without any.
 
@@ -43,14 +44,15 @@ def render_catalog(
             later ones that fit are not.
         total: how many notes there are, where the caller read only the first ones.
         retracted: refs of notes that come last, marked.
+        seen: returns a note as its reader may see it; only notes that may be listed are asked for.
     """
     count = len(notes) if total is None else max(total, len(notes))
+    ordered = sorted(notes, key=lambda note: (note.source_ref in retracted, path_order(note.path)))
     listed = (
         replace(note, title=f"(retracted) {note.title}") if note.source_ref in retracted else note
-        for note in notes
+        for note in map(seen, ordered[: max(limit, 0)])
     )
-    first = sorted(listed, key=lambda note: (note.source_ref in retracted, path_order(note.path)))
-    entries = [_entry(note) for note in first[: max(limit, 0)]]
+    entries = [_entry(note) for note in listed]
     whole = _HEADER + "".join(entries)
     if count == len(entries):
         if not entries:

@@ -228,6 +228,7 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
         parts = self._parts
         writer = parts.line.writer()
         own = writer.ref if writer else None
+        notes = self.notes()
         return collect_status(
             StatusParts(
                 layout=parts.layout,
@@ -236,7 +237,8 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
                 branch=parts.branch,
                 turns=turn_facts(parts.repository, parts.ledger, own, parts.layout.spool, parts.now()),
                 index=to_json(parts.search.index_status()),
-                notes=self.notes(),
+                notes=notes,
+                withheld=self.withheld_notes(notes),
                 edits=uncommitted(parts.branch, parts.layout),
                 memory=memory_status(
                     parts.sights,

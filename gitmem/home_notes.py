@@ -36,7 +36,13 @@ class HomeNotes:
             limit=self.config.catalog_notes,
             max_chars=self.config.catalog_chars,
             retracted=self._parts.judgements.retracted(),
+            seen=lambda note: self._parts.sight.note(note)[0],
         )
+
+    def withheld_notes(self, listing: NoteList) -> dict[str, Sequence[str]]:
+        """Return the paths of notes whose title, summary or tags the catalog withholds, with the rules."""
+        found = {note.path: self._parts.sight.note(note)[1] for note in listing.notes}
+        return {path: rules for path, rules in found.items() if rules}
 
     def note_show(self, note: str, *, by: Reader = "operator") -> Note:
         """Return the note that a path, ref or id names.

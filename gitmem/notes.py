@@ -84,12 +84,22 @@ class Notes:
         return list_notes(self._root, self._lookup(found), limit=limit, found=found)
 
     def catalog(
-        self, *, limit: int = MAX_NOTES, max_chars: int = MAX_CHARS, retracted: Container[str] = ()
+        self,
+        *,
+        limit: int = MAX_NOTES,
+        max_chars: int = MAX_CHARS,
+        retracted: Container[str] = (),
+        seen: Callable[[Note], Note] = lambda note: note,
     ) -> str:
         """Return the catalog; reads no more notes than it may show, and lists retracted ones last."""
         listing = self.list(limit=max(limit, 1))
         return render_catalog(
-            listing.notes, limit=limit, max_chars=max_chars, total=listing.total, retracted=retracted
+            listing.notes,
+            limit=limit,
+            max_chars=max_chars,
+            total=listing.total,
+            retracted=retracted,
+            seen=seen,
         )
 
     def find(self, name: str) -> Note:

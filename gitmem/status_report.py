@@ -41,6 +41,7 @@ class StatusParts:
         turns: of the turn lines and the spool.
         index: the search index's own word.
         notes: all notes with their problems.
+        withheld: paths of notes of which the catalog withholds something, with the rules.
         edits: managed files with edits that are not committed.
         memory: of curated memory.
         proposals: what waits for an operator's word, the oldest first.
@@ -54,6 +55,7 @@ class StatusParts:
     turns: Mapping[str, Any]
     index: Mapping[str, Any]
     notes: NoteList
+    withheld: Mapping[str, Sequence[str]]
     edits: Sequence[str]
     memory: MemoryStatus
     proposals: Sequence[Proposal]
@@ -98,6 +100,7 @@ def collect_status(parts: StatusParts) -> Status:
         *_edit_findings(parts.edits),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
+        *_withheld_findings(parts.withheld),
         *parts.memory.findings,
         *_proposal_findings(parts.proposals),
         *_index_findings(parts.index, _named_files(parts.notes, stores)),
@@ -285,6 +288,15 @@ def _file_findings(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> Iter
             yield Finding("file", CORRUPT, f"{store['path']}: {store['problem']}", path=store["path"])
         elif store["percent"] >= FULL and not store.get("off"):
             yield Finding("store", 0, f"{store['path']} is {store['percent']} % full", path=store["path"])
+
+
+def _withheld_findings(withheld: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+    """Name the notes that the agent's catalog does not show as they are."""
+    for path, rules in sorted(withheld.items())[:_LISTED]:
+        what = f"{path}: title, summary or tags are withheld from the agent's catalog: {', '.join(rules)}"
+        yield Finding("withheld", 0, what, f"Change them: gitmem edit {shlex.quote(path)}", path)
+    if len(withheld) > _LISTED:
+        yield Finding("withheld", 0, f"{len(withheld) - _LISTED} more notes that the catalog withholds")
 
 
 def _named_files(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,10 +27,16 @@ def command(*, catalog: bool) -> None:
         settings.reply({"catalog": text}, text)
         return
     listing = home.notes()
+    withheld = home.withheld_notes(listing)
     problems = [{"path": one.path, "reason": one.reason, "line": one.line} for one in listing.problems]
     settings.reply(
-        {"notes": [note_view(note) for note in listing.notes], "problems": problems},
-        lambda: describe(listing),
+        {
+            "notes": [
+                {**note_view(note), "blocked": list(withheld.get(note.path, ()))} for note in listing.notes
+            ],
+            "problems": problems,
+        },
+        lambda: describe(listing, withheld),
     )
     for problem in listing.problems:
         settings.warn(f"{problem.path}: {problem.reason}")
@@ -47,14 +54,18 @@ def note_view(note: Note) -> dict[str, Any]:
     }
 
 
-def describe(listing: NoteList) -> str:
-    """Return the list for people."""
+def describe(listing: NoteList, withheld: Mapping[str, Sequence[str]]) -> str:
+    """Return the list for people; what the agent's catalog withholds is marked."""
     if not listing.notes:
         return "No notes yet. Add one: gitmem note add staging.md --title Staging"
     width = min(48, max(width_of(note.path) for note in listing.notes))
-    return "\n".join(f"{fill(note.path, width)}  {note.title}{_tail(note)}" for note in listing.notes)
+    return "\n".join(
+        f"{fill(note.path, width)}  {note.title}{_tail(note, withheld.get(note.path, ()))}"
+        for note in listing.notes
+    )
 
 
-def _tail(note: Note) -> str:
+def _tail(note: Note, rules: Sequence[str]) -> str:
+    mark = click.style(f"  withheld from the agent: {', '.join(rules)}", fg="yellow") if rules else ""
     tags = click.style(f"  [{', '.join(note.tags)}]", dim=True) if note.tags else ""
-    return (f": {note.summary}" if note.summary else "") + tags
+    return (f": {note.summary}" if note.summary else "") + tags + mark

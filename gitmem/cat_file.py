@@ -157,11 +157,13 @@ def _parse_raw(raw: bytes) -> Iterator[StagedChange]:
         yield StagedChange(path, int(mode, 8), _id_or_none(old), _id_or_none(new), int(old_mode, 8))
 
 
-def unmerged_before(path: str, folder: Path | None = None) -> bool:
-    """Say whether a path was unmerged since the last commit, which the staging area remembers."""
+def resolved_sides(path: str, folder: Path | None = None) -> tuple[str, str] | None:
+    """Return the blob ids of both sides of a path that was unmerged; the staging area remembers them."""
     raw = run_git("ls-files", "--resolve-undo", "-z", folder=folder) or b""
-    names = {row.partition(b"\t")[2] for row in raw.split(b"\0")}
-    return path.encode("utf-8", "surrogateescape") in names
+    wanted = path.encode("utf-8", "surrogateescape")
+    rows = [row.partition(b"\t") for row in raw.split(b"\0")]
+    ids = {head.split()[2]: head.split()[1].decode() for head, _, name in rows if name == wanted}
+    return (ids[b"2"], ids[b"3"]) if {b"2", b"3"} <= ids.keys() else None
 
 
 def _id_or_none(text: str) -> str | None:

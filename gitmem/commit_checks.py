@@ -12,9 +12,9 @@ from gitmem.cat_file import (
     CatFile,
     StagedChange,
     config_values,
+    resolved_sides,
     run_git,
     staged_changes,
-    unmerged_before,
 )
 from gitmem.config import HomeConfig, parse_config
 from gitmem.content_checks import FIXED_FILES, GIT_FILES, CheckFinding, check_file
@@ -108,9 +108,10 @@ def _check(
     if misfit is not None or change.mode == SUBMODULE_MODE:
         return
     content = None if change.new is None else objects.read(change.new)[1]
-    clashed = content is not None and b"<<<<<<<" in content and unmerged_before(change.path, folder)
+    ids = resolved_sides(change.path, folder) if content is not None and b"<<<<<<<" in content else None
+    sides = None if ids is None else (objects.read(ids[0])[1], objects.read(ids[1])[1])
     before = _before(objects, change)
-    yield from check_file(change.path, content, before, config, allowed, clashed=clashed)
+    yield from check_file(change.path, content, before, config, allowed, sides=sides)
 
 
 def _kind_fault(change: StagedChange) -> CheckFinding | None:

@@ -9,6 +9,7 @@ from typing import Final
 
 #: What Git writes around a clash: seven of each, at the start of a line, the middle one alone on its line.
 _OURS: Final = re.compile(rb"<{7}(?: .*)?")
+_BASE: Final = re.compile(rb"\|{7}(?: .*)?")
 _MIDDLE: Final = re.compile(rb"={7}")
 _THEIRS: Final = re.compile(rb">{7}(?: .*)?")
 #: A fence of CommonMark; an opening one of backticks has none behind it.
@@ -30,6 +31,18 @@ class Clash:
     line: int
     content: bytes
     is_fenced: bool
+
+    def is_between(self, ours: bytes, theirs: bytes) -> bool:
+        """Say whether its two sides are parts of two texts, as they are where Git wrote the marks."""
+        lines = self.content.split(b"\n")
+        middle = next(number for number, line in enumerate(lines) if _MIDDLE.fullmatch(line))
+        end = next((number for number, line in enumerate(lines[:middle]) if _BASE.fullmatch(line)), middle)
+        return _has(ours, lines[1:end]) and _has(theirs, lines[middle + 1 : -1])
+
+
+def _has(text: bytes, lines: Sequence[bytes]) -> bool:
+    part = b"".join(b"\n" + line for line in lines) + b"\n"
+    return part in b"\n" + b"\n".join(_LINE_BREAK.split(text)) + b"\n"
 
 
 def find_clashes(content: bytes) -> Iterator[Clash]:

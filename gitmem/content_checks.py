@@ -13,7 +13,7 @@ from typing import Final
 from gitmem.authored_text import BOM, LINE_BREAK, Problem, decode_text, line_at, one_line
 from gitmem.blocked_parts import BlockedPart, Judge, find_blocked, find_blocked_entries
 from gitmem.config import HomeConfig, parse_config
-from gitmem.conflict_marks import find_clashes
+from gitmem.conflict_marks import Clash, find_clashes
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, is_note_path
 from gitmem.entries import count_chars, parse_store
 from gitmem.errors import UnsupportedFormat
@@ -64,7 +64,7 @@ def check_file(
     config: HomeConfig,
     allowed: Collection[str] = frozenset(),
     *,
-    clashed: bool = False,
+    sides: tuple[bytes, bytes] | None = None,
 ) -> list[CheckFinding]:
     """Return what speaks against committing a file.
 
@@ -74,13 +74,14 @@ def check_file(
         before: what the last commit has; None if it has no such file.
         config: the home's facts as they would be with this commit.
         allowed: this machine's exceptions for the scanner.
-        clashed: Git had it unmerged, so that marks in a block of code are no example.
+        sides: what the two sides had, if Git had it unmerged: marks between them are no example, whatever is
+            around them.
     """
     if content == before:
         return []
     if path == LEDGER or path.startswith(f"{LEDGER}/"):
         return list(_ledger(path, content))
-    change = _Change(path, content, before, config, frozenset(allowed), clashed)
+    change = _Change(path, content, before, config, frozenset(allowed), sides)
     return [finding for check in _CHECKS for finding in check(change)]
 
 
@@ -91,7 +92,7 @@ class _Change:
     before: bytes | None
     config: HomeConfig
     allowed: frozenset[str]
-    clashed: bool
+    sides: tuple[bytes, bytes] | None
 
     def finding(self, line: int | None, rule: str, message: str, fix: str) -> CheckFinding:
         return CheckFinding(self.path, line, rule, message, fix)
@@ -158,11 +159,16 @@ def _marks(change: _Change) -> Iterator[CheckFinding]:
     if change.content is None or not (is_managed(change.path) or change.path in GIT_FILES):
         return
     known = {clash.content for clash in find_clashes(change.before or b"")}
-    has_examples = change.path.lower().endswith(NOTE_SUFFIXES) and not change.clashed
     for clash in find_clashes(change.content):
-        if clash.content not in known and not (clash.is_fenced and has_examples):
+        if clash.content not in known and not _is_example(clash, change):
             fix = f"Keep what is right and delete the three mark lines{_EXAMPLE}."
             yield change.finding(clash.line, "conflict", "the marks of an unresolved merge stand here", fix)
+
+
+def _is_example(clash: Clash, change: _Change) -> bool:
+    if not clash.is_fenced or not change.path.lower().endswith(NOTE_SUFFIXES):
+        return False
+    return change.sides is None or not clash.is_between(*change.sides)
 
 
 def _encoding(change: _Change) -> Iterator[CheckFinding]:

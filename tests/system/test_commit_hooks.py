@@ -64,7 +64,7 @@ class TestWhatIsStaged:
         ]
 
     def test_an_example_in_a_note_and_a_clash_in_one(self, home: Path) -> None:
-        """[real case] A note on merges is let in; the same text out of a merge that Git left open is not."""
+        """[real case] A note on merges is let in; one out of a merge is not, in a block of code either."""
         example = f"one\n```\n{MARKS}```\n"
         write_files(home, {"notes/merges.md": example})
         git("add", "-A", cwd=home)
@@ -74,9 +74,13 @@ class TestWhatIsStaged:
         git("checkout", "-q", "main", cwd=home)
         commit_all(home, "main", {"notes/a.md": "one\n```\nport 2\n```\n"})
         run_git("-c", "merge.gitmem-notes.driver=false", "merge", "side", cwd=home)
-        write_files(home, {"notes/a.md": example})
+        text = f"one\n```\n{MARKS}```\n".replace("x", "port 2").replace("y", "port 1")
+        write_files(home, {"notes/a.md": text})
         git("add", "-A", cwd=home)
         assert commit(home) == ["notes/a.md:3: conflict"]
+        write_files(home, {"notes/a.md": example})
+        git("add", "-A", cwd=home)
+        assert commit(home) == []
 
     def test_what_is_no_file_any_more(self, home: Path) -> None:
         """A store that became a folder, an episode that became a program or a link, a linked repository."""

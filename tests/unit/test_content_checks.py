@@ -130,9 +130,12 @@ class TestMarks:
         shut = fence.strip().rstrip(b"abcdefghijklmnopqrstuvwxyz")
         text = b"# Merges\n" + fence + b"\n" + CLASH + shut + b"\nend\n"
         assert rules("notes/a.md", text) == rules("work/w/plan.md", text) == []
-        assert [one.rule for one in check_file("notes/a.md", text, None, CONFIG, clashed=True)] == [
-            "conflict"
-        ]
+        ours, theirs = b"a\nport 22\nb\n", b"a\r\nport 2222\r\nb"
+        (finding,) = check_file("notes/a.md", text, None, CONFIG, sides=(ours, theirs))
+        assert finding.rule == "conflict"
+        assert check_file("notes/a.md", text, None, CONFIG, sides=(ours, ours)) == []
+        base = text.replace(b"=======", b"||||||| base\nport 1\n=======")
+        assert len(check_file("notes/a.md", base, None, CONFIG, sides=(ours, theirs))) == 1
         assert rules("notes/data.csv", text) == ["conflict"]
 
     @pytest.mark.parametrize(

@@ -39,6 +39,11 @@ class Store:
     newline: str
     content: bytes
 
+    @property
+    def mark(self) -> str:
+        """The byte order mark with which the file begins, if it does."""
+        return BOM if self.content.startswith(BOM.encode()) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Prose:

@@ -51,15 +51,16 @@ def parse_store(text: str) -> list[Entry]:
     return list(entries.values())
 
 
-def format_store(entries: Iterable[Entry], newline: str = "\n") -> str:
+def format_store(entries: Iterable[Entry], newline: str = "\n", mark: str = "") -> str:
     """Return the text of a store as it stands on disk: with a newline at its end, empty without entries.
 
     Args:
         entries: in file order.
         newline: the one line ending of the file; `authored_text.newline_of` tells what a text has.
+        mark: the byte order mark that the file begins with, if it does.
     """
     text = DELIMITER.join(entry.text for entry in entries)
-    return f"{text}\n".replace("\n", newline) if text else ""
+    return f"{mark}{text}\n".replace("\n", newline) if text else ""
 
 
 def make_entry(text: str) -> Entry:

@@ -128,7 +128,8 @@ class EntryEdits:
     def _change(self, target: str, store: Store | None, after: Sequence[Entry]) -> PathChange:
         path = STORES[target]
         old = store.content if store else None
-        new = format_store(after, store.newline if store else "\n").encode("utf-8", "surrogateescape")
+        newline, mark = (store.newline, store.mark) if store else ("\n", "")
+        new = format_store(after, newline, mark).encode("utf-8", "surrogateescape")
         if not self._config.memory[target].enabled:
             raise RefusedError(f"{path} is switched off", hint="It is switched in gitmem.toml.", path=path)
         findings = check_file(path, new, old, self._config, self._allowed())

@@ -226,7 +226,7 @@ class MemoryTool:
         limit = self._stores.file(call.target).char_limit
         path = STORES[call.target]
         base = hash_object("blob", store.content) if store.path else None
-        content = format_store(change.entries).encode()
+        content = format_store(change.entries, mark=store.mark).encode()
         return self._parts.authoring.write(
             [PathChange(path, base, content)],
             kind="memory",

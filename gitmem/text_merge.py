@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from merge3 import Merge3
 
+from gitmem.authored_text import BOM
 from gitmem.entries import Entry, format_store, make_entry, parse_store
 from gitmem.git_objects import hash_object
 
@@ -81,11 +82,13 @@ def merge_stores(base: str, first: str, second: str) -> str:
     the entry it followed. An entry replaced on both sides becomes both new ones.
     """
     old, one, two = parse_store(base), parse_store(first), parse_store(second)
+    marks = [text[: text.startswith(BOM)] for text in (base, first, second)]
+    mark = marks[2] if marks[1] == marks[0] else marks[1]
     if len(old) == len(one) == len(two) == 1:
         merged = merge_text(_bytes(old[0]), _bytes(one[0]), _bytes(two[0]))
         if merged.lost is None:
-            return format_store([make_entry(merged.text.decode())] if merged.text.strip() else [])
-    return format_store(_merge_entries(old, one, two))
+            return format_store([make_entry(merged.text.decode())] if merged.text.strip() else [], mark=mark)
+    return format_store(_merge_entries(old, one, two), mark=mark)
 
 
 def _regions(base: _Lines, first: _Lines, second: _Lines, *, keep_both: bool) -> Iterator[_Region]:

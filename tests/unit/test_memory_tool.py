@@ -262,6 +262,14 @@ class TestFiles:
         assert home.entries("memory").texts == ["one", "2"]
         assert not list(home.layout.root.glob("memory/*.bak*"))
 
+    def test_a_byte_order_mark_stays(self, home: AgentHome) -> None:
+        """An editor that put it there looks for it; it is no change that anybody asked for."""
+        lay(home, "\ufeffone\n§\ntwo\n")
+        assert home.memory("add", content="three").success
+        assert stored(home) == "\ufeffone\n§\ntwo\n§\nthree\n".encode()
+        home.retract(next(iter(home.entries("memory"))).source_ref, by="operator")
+        assert stored(home) == "\ufefftwo\n§\nthree\n".encode()
+
     def test_hand_written_prose(self, home: AgentHome) -> None:
         """Sections without § stay whole: seen, in the way of an add, never overwritten by a word."""
         prose = "".join(f"## Part {number}\n\n{'words ' * 170}\n\n" for number in range(3))

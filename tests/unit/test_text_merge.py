@@ -127,3 +127,13 @@ def test_the_largest_texts_merge_in_bounded_time() -> None:
     merge_text(b"".join(lines), b"".join(lines[::-1]), b"".join(lines[1:]))
     merge_text(b"".join(blank), b"".join(blank[::-1]), b"".join(blank[1:]))
     assert time.process_time() - started < 5
+
+
+def test_a_byte_order_mark_is_merged_like_the_rest() -> None:
+    """Whoever added it or took it away has it so, on whichever side."""
+    for base, one, two, merged in (
+        ("\ufeffa", "\ufeffa\n§\nb", "\ufeffa", "\ufeffa\n§\nb\n"),
+        ("a", "\ufeffa", "a\n§\nb", "\ufeffa\n§\nb\n"),
+        ("\ufeffa", "a", "\ufeffb", "b\n"),
+    ):
+        assert merge_stores(base, one, two) == merge_stores(base, two, one) == merged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gitmem.authored_text import BOM, LINE_BREAK, newline_of
@@ -12,6 +12,7 @@ from gitmem.errors import RefusedError
 from gitmem.front_matter import Field, FrontMatter, read_front_matter
 from gitmem.front_matter_yaml import Node, Value, reads_as_text
 from gitmem.note_tags import normalise_tags
+from gitmem.redaction import find_secrets
 
 #: Nothing in it is YAML's, in a list neither; beyond ASCII only controls and odd spaces are left out.
 _PLAIN: Final = re.compile(
@@ -86,6 +87,30 @@ def ensure_id(text: str, note_id: str) -> str:
     return text if _editable(text).id else set_field(text, "id", note_id)
 
 
+def quote_secrets(text: str) -> str:
+    """Return a note's text with the secrets in its front matter in quotes.
+
+    What will be written in their place has brackets and a colon, which a bare value must not have.
+    """
+    front = read_front_matter(text)
+    if front.is_malformed or not front.block or not find_secrets(front.block):
+        return text
+    values = [value for field in front.fields.values() for value in _plain_texts(field.node)]
+    for value in sorted(values, key=lambda one: one.start, reverse=True):
+        if find_secrets(value.text or ""):
+            start, end = front.block_start + value.start, front.block_start + value.end
+            text = text[:start] + format_scalar(value.text or "") + text[end:]
+    return text
+
+
+def _plain_texts(node: Node) -> Iterator[Node]:
+    """Yield the bare values of a field, also inside of lists and maps."""
+    if node.kind == "text" and node.is_plain:
+        yield node
+    for child in node.children:
+        yield from _plain_texts(child)
+
+
 def format_block(fields: dict[str, str | tuple[str, ...]]) -> str:
     """Return a new front matter block of these fields, with its `---` lines, LF as line ending."""
     lines = [f"{name}: {_format_value(value)}\n" for name, value in fields.items()]
@@ -93,8 +118,11 @@ def format_block(fields: dict[str, str | tuple[str, ...]]) -> str:
 
 
 def format_scalar(value: str) -> str:
-    """Return a text as YAML of one line: bare where every reader takes it for this text, else quoted."""
-    if _PLAIN.fullmatch(value) and reads_as_text(value):
+    """Return a text as YAML of one line: bare where every reader takes it for this text, else quoted.
+
+    A secret is quoted too: what will be written in its place has brackets and a colon.
+    """
+    if _PLAIN.fullmatch(value) and reads_as_text(value) and not find_secrets(value):
         return value
     quoted = json.dumps(value, ensure_ascii=False)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)

@@ -16,7 +16,7 @@ from gitmem.catalog import MAX_CHARS, MAX_NOTES, render_catalog
 from gitmem.curated import NOTE_SUFFIXES, NoteList, find_notes, is_note_path, list_notes, read_note
 from gitmem.errors import AmbiguousMatch, ProtectedPath, RefusedError, Unavailable, UnknownSource, UsageError
 from gitmem.front_matter import read_front_matter
-from gitmem.front_matter_edit import format_block, refuse_malformed, set_field, set_tags
+from gitmem.front_matter_edit import format_block, quote_secrets, refuse_malformed, set_field, set_tags
 from gitmem.git_objects import hash_object
 from gitmem.layout import NOTES, Layout
 from gitmem.manifest import FileMark
@@ -299,6 +299,7 @@ class Notes:
 def _new_text(content: str, note_id: str, title: str | None, tags: Sequence[str]) -> str:
     front = read_front_matter(content)
     refuse_malformed(front)
+    content = quote_secrets(content)
     if front.block is None:
         fields: dict[str, str | tuple[str, ...]] = {"id": note_id}
         if title:
@@ -334,7 +335,7 @@ def _path_of_title(text: str, title: str | None, note_id: str) -> str:
 def _with_body(note: Note, content: str) -> str:
     """Return a note's text with another body, or with all of it replaced by a text that has its own block."""
     newline = newline_of(note.text) if note.text else "\n"
-    content = _ended(content)
+    content = quote_secrets(_ended(content))
     front = read_front_matter(content)
     if front.block is not None or front.is_malformed:
         refuse_malformed(front)

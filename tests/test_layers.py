@@ -23,12 +23,13 @@ FLOORS = [
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
         subjects authored_text branch_changes entries memory_call memory_rules
         memory_reply graphemes frozen_block guidance judgement_rules protected_paths note_tags
-        control_signs conflict_marks ledger_text store_text front_matter_yaml front_matter
-        front_matter_edit note_text catalog note_identity slugs text_folding findings blocked_parts invisible_characters
+        control_signs conflict_marks ledger_text store_text text_folding findings secret_rules redaction
+        front_matter_yaml front_matter
+        front_matter_edit note_text catalog note_identity slugs blocked_parts invisible_characters
         threat_shapes injection_rules smuggling_rules role_rules remote_control_rules
         exfiltration_rules english_injection english_deception english_leaks chinese_injection
         chinese_leaks threat_rules mentions disguises
-        threats recorded_threats secret_rules redaction scanner found_edits prose_section prompt_block stemming analysis
+        threats recorded_threats scanner found_edits prose_section prompt_block stemming analysis
         documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
         settling tree_edit staging_extensions staging_area pack_format git_pattern attributes

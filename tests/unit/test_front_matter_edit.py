@@ -16,10 +16,12 @@ from gitmem.front_matter_edit import (
     ensure_id,
     format_block,
     format_scalar,
+    quote_secrets,
     set_field,
     set_tags,
 )
 from gitmem.note_tags import normalise_tags
+from gitmem.redaction import redact_secrets
 
 
 def _changes(before, after):
@@ -297,3 +299,26 @@ def test_an_edit_changes_one_line(fields, newline, mark, body, value):
         assert read_front_matter(after).is_malformed is False
         if name == "tags":
             assert set(normalise_tags([value])) <= set(read_front_matter(after).tags)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "title: the key {}\ntags: [a, {}]\nsummary: {}",
+        "tags:\n- a\n- {}\ntitle: 'it is {}'",
+        "title: |\n  folded {}\nmore: {{a: {}}}",
+    ],
+)
+def test_a_block_is_readable_when_its_secrets_are_taken_out(block):
+    """What stands in a secret's place has brackets and a colon, which a bare value must not have."""
+    secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    note = _note(block.format(*[secret] * 3))
+    before = read_front_matter(note).fields
+    text, rules = redact_secrets(quote_secrets(note))
+    after = read_front_matter(text)
+    assert (len(rules), after.problems) == (block.count("{}"), ())
+    assert {name: redact_secrets(str(one.node.value))[0] for name, one in before.items()} == {
+        name: str(one.node.value) for name, one in after.fields.items()
+    }
+    plain = _note("title: no secret\ntags: [a]")
+    assert quote_secrets(plain) == plain

@@ -207,7 +207,7 @@ def check_name(value: object, what: str) -> str:
     shown = value if not isinstance(value, str) else value[:80]
     raise InvalidRecord(
         f"{what} must be 1 to 80 of A-Z a-z 0-9 _ . -, not {shown!r}",
-        hint="Use a plain identifier; titles and free text belong in `title` or `text`.",
+        hint=f"Use a plain identifier such as {what}-7, without spaces.",
         field=what,
     )
 

@@ -11,6 +11,7 @@ from gitmem.cli.events import read_text
 from gitmem.cli.note import describe
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import cause, write_options
+from gitmem.errors import UsageError
 
 _target = click.option(
     "--target",
@@ -18,7 +19,9 @@ _target = click.option(
     required=True,
     help="memory/self.md or memory/operator.md.",
 )
-_content = click.option("--content", metavar="TEXT", help="The text; - reads standard input.")
+_content = click.option(
+    "--content", metavar="TEXT", help="The text; without it, or with -, standard input is read."
+)
 
 
 def add_to(group: Group) -> None:
@@ -34,6 +37,8 @@ def add_to(group: Group) -> None:
 def write(target: str, content: str | None, **values: Any) -> None:
     """Give operator.md or self.md another text; its history keeps the old one."""
     text = read_text(content, what="content")
+    if not text and content != "":  # a closed standard input, as of cron, is no wish
+        raise UsageError("standard input was empty", hint="To empty the file: --content ''", field="content")
     _reply(current().open_home().memory_write(target, text, **cause(values)))
 
 

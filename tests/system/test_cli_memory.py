@@ -149,3 +149,38 @@ def test_failures_are_counted_over_command_lines(home: Path) -> None:
         cause = ("--turn", turn) if number % 2 else ("--session", "s1")
         ran = gitmem("memory", "remove", "--old-text", "absent", *cause, "--json", cwd=home)
         assert ran.json.get("done", False) is (number > 2)
+
+
+def test_nothing_on_standard_input_empties_no_file(home: Path) -> None:
+    """A job of cron, or a program that closes the input, asks for nothing."""
+    write = ("memory", "write", "--target", "self")
+    assert gitmem(*write, "--content", "I am.", cwd=home).code == 0
+    for given in ((), ("--content", "-")):
+        ran = gitmem(*write, *given, cwd=home)
+        assert (ran.code, "--content ''" in ran.err) == (2, True)
+        assert show(home, "memory/self.md") == "I am.\n"
+    assert gitmem(*write, "--content", "", cwd=home).code == 0
+    assert show(home, "memory/self.md") == ""
+
+
+def test_a_missing_target_is_told_in_one_line(home: Path) -> None:
+    """An error, a hint, and no column of choices."""
+    ran = gitmem("memory", "write", "--content", "x", cwd=home)
+    assert ran.err.splitlines()[0] == "error: missing option '--target'. Choose from: self, operator"
+    ran = gitmem("memory", "append", "--target", "self", "--content", "x", "--session", "bad one", cwd=home)
+    assert "hint: Use a plain identifier such as session-7, without spaces.\n" in ran.err
+
+
+def test_a_secret_in_a_message_is_not_told_as_a_name(home: Path) -> None:
+    """The hint fits the field."""
+    ran = gitmem("commit", "-m", "the key is AKIAABCDEFGHIJKLMNOP", cwd=home)
+    assert (ran.code, "hint: Say it in other words, without it.\n" in ran.err) == (3, True)
+
+
+def test_a_secret_in_a_title_leaves_a_readable_note(home: Path) -> None:
+    """What gitmem writes it can read."""
+    key = "AKIAABCDEFGHIJKLMNOP"
+    assert gitmem("note", "add", "--title", f"the key {key}", "--tag", key, cwd=home).code == 0
+    (note,) = AgentHome.open(home).notes().notes
+    assert (note.title, note.problems) == ("the key [redacted: aws-access-key-id]", ())
+    assert key not in note.text

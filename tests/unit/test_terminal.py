@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import click
 import pytest
 
+from gitmem.cli import settings
 from gitmem.cli.terminal import shown_on
 
 
@@ -44,3 +46,16 @@ def test_a_file_gets_what_was_said() -> None:
     """Only a terminal acts on anything."""
     assert shown_on(io.StringIO(), "\x1b]0;x\x07\r\n") == "\x1b]0;x\x07\r\n"
     assert shown_on(None, "\x07") == "\x07"
+
+
+@pytest.mark.parametrize(("lines", "paged"), [(0, False), (1, True), (50, False)])
+def test_a_terminal_that_does_not_know_its_size_starts_no_pager(
+    monkeypatch: pytest.MonkeyPatch, lines: int, *, paged: bool
+) -> None:
+    """A terminal of no lines has nobody who would leave the pager."""
+    pages: list[str] = []
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setattr(settings, "click_height", lambda: lines)
+    monkeypatch.setattr(click, "echo_via_pager", lambda text, **_: pages.append(text))
+    settings.Settings().reply({}, "one\ntwo\nthree")
+    assert bool(pages) is paged

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Final
 
 from gitmem.text_folding import FoldedText
@@ -13,11 +12,9 @@ from gitmem.threat_shapes import compiled
 _DIGIT_LETTERS: Final = str.maketrans("013457@$!|", "oieastasil")
 #: A word with digits or signs inside, such as `1gn0re`; a number, an id or a version has fewer letters.
 _DIGIT_WORD: Final = (
-    r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z@$!|]{0,24}[013457])[a-z013457@$!|]{3,24}(?![\w@$|"
-    r"/-])"
+    r"(?<![\w@$!|./-])(?=[\w@$!|]{0,24}[a-z])(?=[a-z]{0,24}[013457@$!|])[a-z013457@$!|]{3,24}(?![\w@$|/-])"
 )
-_MAYBE_DIGIT_WORD: Final = "[013457][a-z@$!|]"
-_MANY_DIGIT_WORDS: Final = 2
+_MAYBE_DIGIT_WORD: Final = "[013457@$!|][a-z]"
 _APART: Final = (
     r"(?<![^\W_])[a-z](?:[ ._*·|~-]{1,3}+[a-z](?![^\W_])){4,}|[\u4e00-\u9fff](?:[ ._*·|"
     r"~-]{1,2}+[\u4e00-\u9fff]){3,}"
@@ -49,10 +46,15 @@ class Reading(FoldedText):
         return self._folded.origin(self._places[start], self._places[end - 1] + 1)
 
 
-def disguised_readings(folded: FoldedText) -> Iterator[Reading]:
-    """Yield what a text says if digits stand for letters, and if letters set apart belong together."""
+def disguised_readings(folded: FoldedText, is_news: Callable[[str], bool]) -> Iterator[Reading]:
+    """Yield what a text says if digits stand for letters, and if letters set apart belong together.
+
+    Args:
+        folded: the text.
+        is_news: says whether a word with letters for its digits says something that the text does not.
+    """
     text = folded.text
-    if compiled(_MAYBE_DIGIT_WORD).search(text) and _has_digit_words(text):
+    if compiled(_MAYBE_DIGIT_WORD).search(text) and any(map(is_news, _digit_words(text))):
         plain = compiled(_DIGIT_WORD).sub(lambda word: word[0].translate(_DIGIT_LETTERS), text)
         yield Reading(folded, plain, None)
     if compiled(_MAYBE_TORN).search(text):
@@ -61,9 +63,8 @@ def disguised_readings(folded: FoldedText) -> Iterator[Reading]:
         yield _joined(folded)
 
 
-def _has_digit_words(text: str) -> bool:
-    found = compiled(_DIGIT_WORD).finditer(text)
-    return len([*islice(found, _MANY_DIGIT_WORDS)]) == _MANY_DIGIT_WORDS
+def _digit_words(text: str) -> set[str]:
+    return {word.translate(_DIGIT_LETTERS) for word in compiled(_DIGIT_WORD).findall(text)}
 
 
 def _joined(folded: FoldedText) -> Reading:

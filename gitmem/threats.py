@@ -57,7 +57,7 @@ def find_threats(text: str, scope: str = "strict") -> tuple[Finding, ...]:
     sight = _see(folded.text)
     found = _matches(folded, scope, sight)
     known = _words_of(scope)
-    for reading in disguised_readings(folded):
+    for reading in disguised_readings(folded, lambda word: _is_news(word, sight)):
         other = _see(reading.text)
         news = (other.stems - sight.stems) | (other.pairs - sight.pairs)
         if "-->" in folded.text or not known.isdisjoint(news):
@@ -85,6 +85,11 @@ def _see(text: str) -> _Sight:
     pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
     keys = keys_of(text)
     return _Sight(text, frozenset(chain.from_iterable(map(_known_stems, keys))), pairs, keys, {}, {})
+
+
+def _is_news(word: str, sight: _Sight) -> bool:
+    """Say whether a word brings one that some shape asks for and the text does not have."""
+    return any(not sight.stems.issuperset(_known_stems(key)) for key in keys_of(word))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -157,7 +162,7 @@ class _Sight:
 
 def _may_match(shape: Shape, sight: _Sight) -> bool:
     known = sight.pairs if shape.is_chinese else sight.stems
-    if not (known if shape.is_chinese else sight.keys):
+    if shape.stems and not (known if shape.is_chinese else sight.keys):
         return False
     for stems in shape.stems[1:]:  # the first is how the shape was found
         if known.isdisjoint(stems):

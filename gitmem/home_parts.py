@@ -252,7 +252,12 @@ class HomeParts:
         from gitmem.prose_writes import ProseWrites
 
         return ProseWrites(
-            self.authoring, self.layout, self.config, self.scan, lambda: self.repository.head().commit
+            self.authoring,
+            self.layout,
+            self.config,
+            self.scan,
+            lambda: self.repository.head().commit,
+            judged=self._judgement_of,
         )
 
     @cached_property

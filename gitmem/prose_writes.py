@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -26,6 +27,8 @@ from gitmem.tree_files import Skipped, read_managed
 MOST_CHARS: Final = 100_000
 #: Seconds to wait for the home's lock, as for every write to the branch.
 _LOCK_WAIT: Final = 10.0
+_BLANK_LINES: Final = re.compile(r"\n\s*\n")
+_LIST_MARK: Final = re.compile(r"(?:[-*+>#]+|\d+[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class ProseWrites:
         config: limits and switches.
         scan: judges a text for a prompt.
         head: returns the commit that HEAD is at.
+        judged: says that a text was retracted or rejected: the sentence, and the source ref that tells of it.
     """
 
     def __init__(
@@ -55,12 +59,15 @@ class ProseWrites:
         config: HomeConfig,
         scan: Callable[[str], Scan],
         head: Callable[[], str | None],
+        *,
+        judged: Callable[[str], tuple[str, str] | None] = lambda _: None,
     ) -> None:
         self._authoring = authoring
         self._layout = layout
         self._config = config
         self._scan = scan
         self._head = head
+        self._judged = judged
 
     def write(self, target: str, content: str, by: Provenance) -> WriteReply:
         """Give a prose memory another text; byte order mark and line ending stay those of the file.
@@ -72,7 +79,8 @@ class ProseWrites:
 
         Raises:
             ThreatFound: the scanner refuses the text.
-            RefusedError: the file is switched off, cannot be read, or would be too long.
+            RefusedError: the file is switched off, cannot be read, or would be too long; or an agent writes
+                what was retracted or rejected.
         """
         return self._change(target, by, "edit", [lambda _: _ended(_clean(content))])
 
@@ -92,6 +100,8 @@ class ProseWrites:
             seen = self._read(path)
             before = LINE_BREAK.sub("\n", seen.text)
             text, allowed = self._first_allowed(path, before, makes)
+            if by.author == "agent":
+                self._refuse_judged(path, text, before)
             newline = newline_of(seen.text)
             content = f"{seen.mark}{text}".replace("\n", newline).encode()
             if seen.blob is not None and seen.text == text.replace("\n", newline):
@@ -187,6 +197,14 @@ class ProseWrites:
                 raise _refusal(path, part)
         return tuple(dict.fromkeys(uses))
 
+    def _refuse_judged(self, path: str, text: str, before: str) -> None:
+        """Refuse what was taken back; an operator may say it again, and an agent elsewhere in a sentence."""
+        known = _statements(before)
+        for statement in _statements(text) - known:
+            found = self._judged(statement)
+            if found is not None:
+                raise RefusedError(found[0], path=path, pointer=found[1])
+
     def _warnings(self, target: str, text: str) -> tuple[str, ...]:
         limit = self._config.memory[target].char_limit
         if len(text) <= limit:
@@ -217,6 +235,12 @@ def _clean(content: str) -> str:
 
 def _ended(text: str) -> str:
     return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def _statements(text: str) -> set[str]:
+    """Return the lines and paragraphs of a text, without the marks of lists and headings."""
+    parts = [*text.split("\n"), *_BLANK_LINES.split(text)]
+    return {_LIST_MARK.sub("", part.strip()) for part in parts} - {""}
 
 
 def _apart(text: str) -> str:

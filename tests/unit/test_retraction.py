@@ -34,6 +34,31 @@ def found(home: AgentHome, query: str, **options: object) -> list[str]:
     return [hit.source_ref for hit in home.search(query, **options).results]
 
 
+class TestProse:
+    """What was taken back does not come back by way of `self.md`."""
+
+    @pytest.mark.parametrize("text", ["{}", "- {}", "# Ports\n\n1. {}\n2. other", "Two lines:\n\n{}\n"])
+    def test_an_agent_cannot_write_it(self, home: AgentHome, text: str) -> None:
+        """[cases 6] As with entries, it is told where that is said; its own word elsewhere is no obstacle."""
+        (ref,) = say(home, "Staging listens on 2222.")
+        told = home.retract(ref, by="operator").retracted["source_ref"]
+        text = text.format("Staging listens on 2222")
+        for call in (home.memory_append, home.memory_write):
+            with pytest.raises(RefusedError) as raised:
+                call("self", text)
+            assert raised.value.details["pointer"] == told
+        assert home.memory_append("self", text, by="operator").committed
+        assert home.memory_append("self", "What stood there before is no news.").committed
+
+    def test_a_rejected_text_neither(self, home: AgentHome) -> None:
+        """An operator said no to it."""
+        home.config_set("gitmem.writeApproval", "on")
+        home.memory("add", "memory", "Gate me.")
+        home.reject("all")
+        with pytest.raises(RefusedError, match="rejected by the operator"):
+            home.memory_append("self", "- Gate me.")
+
+
 class TestSameWords:
     """A correction that says what is corrected."""
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from gitmem.attribute_files import AttributeFiles
 from gitmem.attributes import Conversion
+from gitmem.errors import ObjectMissing
 from gitmem.git_objects import hash_object
 from gitmem.git_state import GitState, read_git_state
 from gitmem.layout import Layout
@@ -114,6 +115,16 @@ class BranchSnapshot:
     def sight(self, path: str) -> PathSight:
         """Return the contents at a path, for planning."""
         return self.view(path).sight
+
+    def resolved_sides(self, path: str) -> tuple[bytes, bytes] | None:
+        """Return what both sides had of a path that was unmerged; None where that is not known."""
+        ids = self.index.resolved_sides(path)
+        try:
+            return (
+                None if ids is None else (self._repository.read(ids[0])[1], self._repository.read(ids[1])[1])
+            )
+        except ObjectMissing:
+            return None
 
     def branch_files(self, wanted: Callable[[str], bool]) -> dict[str, TreeFile]:
         """Return the files of the branch whose paths are wanted; folders at the top are asked for first."""

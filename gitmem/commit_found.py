@@ -155,7 +155,14 @@ def _check(
     return [
         finding
         for path, sight in sights.items()
-        for finding in check_file(path, sight.disk, sight.head, config, allowed)
+        for finding in check_file(
+            path,
+            sight.disk,
+            sight.head,
+            config,
+            allowed,
+            sides=snapshot.resolved_sides(path) if b"<<<<<<<" in (sight.disk or b"") else None,
+        )
     ]
 
 

@@ -53,6 +53,10 @@ class StagedIndex:
         name = encode_path(path)
         return self.listed.get(name, ()) if self.area is None else self.area.rows(name)
 
+    def resolved_sides(self, path: str) -> tuple[str, str] | None:
+        """Return the blob ids of both sides of a path that was unmerged, where gitmem can read the file."""
+        return None if self.area is None else self.area.resolved_sides(encode_path(path))
+
 
 #: Stands for an index file that nobody looked at.
 UNREAD: Final = StagedIndex()

@@ -14,6 +14,7 @@ import os
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +25,7 @@ from gitmem.staging_extensions import (
     check_extensions,
     keep_extension,
     read_varint,
+    resolved_sides,
     split_extensions,
     write_varint,
 )
@@ -163,6 +165,14 @@ class StagingArea:
         names = self._walk.names
         first, last = bisect_left(names, path), bisect_right(names, path)
         return tuple(_entry(self._walk, number) for number in range(first, last))
+
+    def resolved_sides(self, path: bytes) -> tuple[str, str] | None:
+        """Return the blob ids of both sides of a path that was unmerged before it was staged."""
+        for signature, extension in split_extensions(self._content, self._walk.end):
+            if signature == b"REUC":
+                with suppress(ValueError):  # only a hint: a damaged one is none
+                    return resolved_sides(extension, path)
+        return None
 
     def plan(self, changes: Mapping[bytes, StagedFile | None]) -> StagingPlan:
         """Work out the index file in which `changes` are staged and nothing else differs.

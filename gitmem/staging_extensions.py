@@ -71,6 +71,28 @@ def keep_extension(
     return content if signature in (b"REUC", b"sdir") else None
 
 
+def resolved_sides(content: bytes, path: bytes) -> tuple[str, str] | None:
+    """Return the blob ids of ours and theirs of a path that was unmerged, as the extension `REUC` holds them.
+
+    An entry is a path, three modes in octal, each ended by NUL, and the ids of those that are not zero.
+    """
+    at = 0
+    while at < len(content):
+        name, *modes, rest = content[at:].split(b"\0", 4)
+        if len(modes) != 3:
+            return None
+        at = len(content) - len(rest)
+        ids: list[str | None] = []
+        for mode in modes:
+            has_id = int(mode, 8) != 0
+            ids.append(content[at : at + 20].hex() if has_id else None)
+            at += 20 * has_id
+        if name == path:
+            _, ours, theirs = ids
+            return (ours, theirs) if ours and theirs else None
+    return None
+
+
 def _invalidate_trees(content: bytes, paths: Sequence[bytes]) -> bytes | None:
     """Forget the ids of the cached trees above `paths`; None if the cache cannot be kept."""
     stale = {path[:cut] for path in paths for cut in range(len(path)) if path[cut : cut + 1] == b"/"} | {b""}

@@ -13,8 +13,11 @@ from branches import Agent, authors, changed_in, clash, git_files, make_home, st
 from fixtures import commit_all, fsck, git, head, make_repo, run_git, show, write_files
 from gitmem import branch_snapshot
 from gitmem.commit_found import CommitReply, commit_found
+from gitmem.config import HomeConfig
 from gitmem.errors import NotFound, ProtectedPath
 from gitmem.json_view import to_json
+
+CONFIG = HomeConfig("h" + "0" * 15)
 
 
 @pytest.fixture
@@ -191,6 +194,26 @@ def test_an_unmerged_path_is_named(repo: Path, agent: Agent) -> None:
     assert list(reply.paths) == ["notes/a.md"]
     assert list(reply.skipped) == [{"path": "notes/b.md", "reason": "unmerged: resolve it first"}]
     assert git("ls-files", "-u", cwd=repo) == stages
+
+
+@pytest.mark.parametrize("resolved", [True, False])
+def test_a_clash_in_a_block_of_code_is_no_example(repo: Path, agent: Agent, resolved: bool) -> None:
+    """Git remembers both sides of what it had unmerged; an example of others is let in."""
+    fenced = "one\n```\n{}\n```\n"
+    write_files(repo, {"notes/b.md": fenced.format("port 1")})
+    git("add", "notes/b.md", cwd=repo)
+    git("stash", "-q", cwd=repo)
+    commit_all(repo, "more", {"notes/b.md": fenced.format("port 2")})
+    run_git("stash", "pop", cwd=repo)
+    if not resolved:
+        left = "<<<<<<< a\nport 2\n=======\nport 1\n>>>>>>> b"
+        write_files(repo, {"notes/b.md": fenced.format(left)})
+    else:
+        write_files(repo, {"notes/b.md": fenced.format("<<<<<<< a\nx\n=======\ny\n>>>>>>> b")})
+    git("add", "notes/b.md", cwd=repo)
+    reply = commit_found(agent.branch, agent.layout, config=CONFIG)
+    assert bool(reply.committed) == resolved
+    assert [row["rule"] for row in reply.findings] == ([] if resolved else ["conflict"])
 
 
 def test_the_branch_moves_meanwhile(repo: Path) -> None:

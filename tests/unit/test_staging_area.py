@@ -36,6 +36,27 @@ def twin(repo: Path, tmp_path: Path, name: str = "twin") -> Path:
     return copy
 
 
+def test_both_sides_of_what_was_unmerged(tmp_path: Path) -> None:
+    """What Git keeps of a resolved path is read as Git reads it; a damaged list is none."""
+    repo = make_repo(tmp_path / "repo")
+    commit_all(repo, "base", {"a": "0\n", "b": "0\n", "gone": "0\n"})
+    git("checkout", "-qb", "side", cwd=repo)
+    git("rm", "-q", "gone", cwd=repo)
+    commit_all(repo, "side", {"a": "1\n", "b": "1\n", "new": "1\n"})
+    git("checkout", "-q", "main", cwd=repo)
+    commit_all(repo, "main", {"a": "2\n", "b": "2\n", "gone": "2\n", "new": "2\n"})
+    run_git("merge", "side", cwd=repo)
+    git("add", "-A", cwd=repo)
+    area = StagingArea((repo / ".git/index").read_bytes())
+    one, two = (hash_object("blob", text) for text in (b"1\n", b"2\n"))
+    assert [area.resolved_sides(name) for name in (b"a", b"b", b"new")] == [(two, one)] * 3
+    assert area.resolved_sides(b"gone") is area.resolved_sides(b"c") is None
+    content = (repo / ".git/index").read_bytes()
+    at = content.index(b"REUC") + 8
+    broken = content[:at] + b"x" * (len(content) - at - 20) + content[-20:]
+    assert StagingArea(broken).resolved_sides(b"a") is None
+
+
 def stage(repo: Path, path: str, content: str | None, *, known_stat: bool = True) -> None:
     """Change one file and stage it the way gitmem does."""
     index = repo / ".git" / "index"

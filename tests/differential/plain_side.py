@@ -22,6 +22,7 @@ from gitmem.threats import blocked_message
 
 #: What a write is told to have been committed as.
 _COMMIT = "0" * 40
+_BOM = b"\xef\xbb\xbf"
 
 
 def scan_text(text: str) -> Verdict:
@@ -135,7 +136,9 @@ def facts_of_call(
     if written:
         assert facts["success"]
         content, old = after[target] or b"", before[target] or b""
-        assert content.replace(b"\r\n", b"\n") == (joined + "\n" if entries else "").encode(), (
+        mark = _BOM if old.startswith(_BOM) else b""
+        plain = content.removeprefix(mark).replace(b"\r\n", b"\n")
+        assert plain == (joined + "\n" if entries else "").encode(), (
             call,
             old,
             content,

@@ -7,7 +7,7 @@ second, and what was found for one part is not looked for again when a later par
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain, repeat
@@ -18,6 +18,8 @@ Scope = Literal["all", "context", "strict"]
 
 #: Between two words: anything but the end of a sentence; a dot inside a name or an ellipsis does not end one.
 _BETWEEN: Final = r"(?:[^\w.!?;。]++|_|\.(?=[\w.])|(?<=\.\.)\.)++"
+#: What no word of such a shape stands behind: see `_BETWEEN`.
+_SENTENCE_END: Final = re.compile(r"[!?;。]|(?<!\.\.)\.(?![\w.])")
 _WORD: Final = r"[^\W_]++"
 _END: Final = r"(?![a-z0-9])"
 _LITERAL: Final = re.compile(r"[a-z0-9'\u4e00-\u9fff<$/~.: -]+")
@@ -50,6 +52,7 @@ class Shape:
         is_chinese: whether the text must hold Chinese characters.
         unless: a sentence that matches this too is ordinary.
         is_turned: whether "never" and its like before the match make it harmless.
+        is_in_sentence: whether it matches within one sentence only.
         heads: how the words begin with which it begins, as `places_of` has them; empty if it is not known.
     """
 
@@ -60,6 +63,7 @@ class Shape:
     unless: str | None
     is_turned: bool
     heads: frozenset[str] = frozenset()
+    is_in_sentence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,8 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
     stems = [frozenset(map(_key, group)) for group in groups if all(map(_is_stem, group))]
     make = partial(_word_patterns, parts, room)
-    return Shape(make, tuple(sorted(stems, key=len)), (), False, unless, is_turned, _heads(parts[0]))
+    ordered = tuple(sorted(stems, key=len))
+    return Shape(make, ordered, (), False, unless, is_turned, _heads(parts[0]), is_in_sentence=True)
 
 
 def _word_patterns(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
@@ -211,9 +216,28 @@ def is_forbidden(text: str, start: int) -> bool:
     return text[max(0, start - _LONGEST_FORBIDDING) : start].rstrip().endswith(_FORBIDDING)
 
 
+def sentences_of(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the sentences of a folded text begin and end, as shapes of words take them."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield start, end.start()
+        start = end.end()
+    yield start, len(text)
+
+
+def words_of(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Return the words of a part of a folded text."""
+    return _PLAIN_WORD.finditer(text, start, end)
+
+
+def key_of(word: str) -> str:
+    """Return how a word begins; a short one is whole and ends in a space."""
+    return word[:_STEM] if len(word) >= _STEM else word + " "
+
+
 def keys_of(text: str) -> set[str]:
-    """Return how the words of a folded text begin; a short one is whole and ends in a space."""
-    return {word[:_STEM] if len(word) >= _STEM else word + " " for word in _PLAIN_WORD.findall(text)}
+    """Return how the words of a folded text begin."""
+    return set(map(key_of, _PLAIN_WORD.findall(text)))
 
 
 def stems_of(key: str) -> set[str]:

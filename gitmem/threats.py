@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
@@ -22,17 +22,22 @@ from gitmem.threat_shapes import (
     compiled,
     has_chinese,
     is_forbidden,
+    key_of,
     keys_of,
     pairs_of,
     patterns_of,
     places_of,
+    sentences_of,
     stems_of,
+    words_of,
 )
 
 __all__ = ["INVISIBLE_RULE", "Finding", "blocked_message", "find_threats"]
 
 #: What the names of findings about invisible characters begin with; the code point follows.
 INVISIBLE_RULE: Final = "invisible_unicode_"
+#: So many sentences of a text are told apart.
+_SENTENCES: Final = 512
 #: A text that speaks of the same attack more often is held for one.
 _MOST_MENTIONS: Final = 16
 
@@ -83,8 +88,18 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 def _see(text: str) -> _Sight:
     pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
-    keys = keys_of(text)
-    return _Sight(text, frozenset(chain.from_iterable(map(_known_stems, keys))), pairs, keys, {}, {})
+    sight = _Sight(text, frozenset(), pairs, set(), {}, {}, {})
+    for number, (start, end) in enumerate(sentences_of(text)):
+        bit = 1 << number % _SENTENCES
+        for word in words_of(text, start, end):
+            key = key_of(word[0])
+            sight.keys.add(key)
+            stems = _known_stems(key)
+            if stems:
+                sight.places.setdefault(key, []).append(word.start())
+            for stem in stems:
+                sight.sentences[stem] = sight.sentences.get(stem, 0) | bit
+    return replace(sight, stems=frozenset(sight.sentences))
 
 
 def _is_news(word: str, sight: _Sight) -> bool:
@@ -141,7 +156,9 @@ class _Sight:
         stems: how its words begin, as far as some shape asks for it.
         pairs: its pairs of characters, if some are Chinese.
         keys: how its words begin, all of them.
-        places: where the words stand that were asked for.
+        sentences: in which of its sentences the words stand, a bit for each; one bit stands for several
+            where there are many.
+        places: where the words stand that some shape asks for, and others that were asked for.
         signs: whether each one that was asked for stands in it.
     """
 
@@ -149,6 +166,7 @@ class _Sight:
     stems: frozenset[str]
     pairs: frozenset[str]
     keys: set[str]
+    sentences: dict[str, int]
     places: dict[str, list[int]]
     signs: dict[str, bool]
 
@@ -162,12 +180,28 @@ class _Sight:
 
 def _may_match(shape: Shape, sight: _Sight) -> bool:
     known = sight.pairs if shape.is_chinese else sight.stems
-    if shape.stems and not (known if shape.is_chinese else sight.keys):
+    if not known and (shape.is_chinese or (shape.stems and not sight.keys)):
         return False
     for stems in shape.stems[1:]:  # the first is how the shape was found
         if known.isdisjoint(stems):
             return False
+    if shape.is_in_sentence and not _in_one_sentence(shape, sight):
+        return False
     return all(_holds_any(group, sight) for group in shape.signs)
+
+
+def _in_one_sentence(shape: Shape, sight: _Sight) -> bool:
+    """Say whether some sentence holds a word of each group."""
+    sentences = sight.sentences
+    common = -1
+    for stems in shape.stems:
+        held = 0
+        for stem in stems & sight.stems:
+            held |= sentences[stem]
+        common &= held
+        if not common:
+            return False
+    return True
 
 
 def _holds_any(group: tuple[str, ...], sight: _Sight) -> bool:

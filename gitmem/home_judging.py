@@ -102,6 +102,8 @@ class HomeJudging:
             parts.judgements,
             parts.recorder,
             read=parts.read_file,
+            retract=self._retractions().retract,
+            find_note=parts.notes.find,
         )
 
     def _entry_edits(self) -> EntryEdits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gitmem.authoring import Authoring, Provenance, WriteReply
 from gitmem.branch_changes import PathChange
@@ -14,15 +14,25 @@ from gitmem.entry_edits import EntryEdits
 from gitmem.errors import GitmemError, HeadMoved
 from gitmem.git_objects import hash_object
 from gitmem.json_view import JsonView
-from gitmem.judgement_rules import REJECT, judgement_body, text_digests
+from gitmem.judgement_rules import REJECT, RETRACT, judgement_body, text_digests
 from gitmem.judgements import Judgements, judgement_event
+from gitmem.note_text import Note
 from gitmem.proposals import Proposal, ProposalFolder, ProposedEdit
+from gitmem.retraction import RetractReply
 from gitmem.turn import TurnRecorder
 
 #: Stands for all proposals, each of which is judged alone.
 ALL: Final = "all"
 #: What is said of an approved change that had nothing left to do.
 THERE: Final = "it is there already"
+
+
+class Retract(Protocol):
+    """Retracts; `Retractions.retract` does."""
+
+    def __call__(self, ref: str, *, replaced_by: str | None, by: Provenance) -> RetractReply:
+        """Retract what a ref names."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,8 @@ class ProposalJudge:
         judgements: remembers what was rejected.
         recorder: opens the turn that records it.
         read: returns a file's bytes, None where there is none.
+        retract: retracts what a ref names.
+        find_note: finds a note by its ref.
     """
 
     def __init__(
@@ -79,6 +91,8 @@ class ProposalJudge:
         recorder: TurnRecorder,
         *,
         read: Callable[[str], bytes | None],
+        retract: Retract,
+        find_note: Callable[[str], Note],
     ) -> None:
         self._folder = folder
         self._authoring = authoring
@@ -86,6 +100,8 @@ class ProposalJudge:
         self._judgements = judgements
         self._recorder = recorder
         self._read = read
+        self._retract = retract
+        self._find_note = find_note
 
     def approve(self, which: str) -> JudgedReply:
         """Make what was proposed, each proposal with a commit of its own; what no longer fits keeps waiting.
@@ -139,6 +155,8 @@ class ProposalJudge:
             origin=proposal.origin,
             approved=proposal.id,
         )
+        if proposal.action == RETRACT:
+            return self._make_retraction(proposal, by)
         if proposal.target not in STORES:
             return self._make_files(proposal, by)
         if proposal.begun and self._edits.holds(proposal.target, proposal.edits):
@@ -148,7 +166,31 @@ class ProposalJudge:
         self._folder.put(replace(proposal, begun=True))
         return self._edits.make(proposal.target, proposal.edits, action=proposal.action, by=by)
 
+    def _make_retraction(self, proposal: Proposal, by: Provenance) -> WriteReply:
+        ref, instead = str(proposal.payload["ref"]), proposal.payload["replaced_by"]
+        made = self._retract(ref, replaced_by=instead, by=by)
+        return WriteReply(
+            made.committed, made.reason, made.source_ref, made.path or "", unchanged=made.unchanged
+        )
+
+    def _refuse_moved(self, proposal: Proposal) -> None:
+        """Refuse a change of a note that has another path now: a free path is not what was meant."""
+        gone = [one for one in proposal.changes if one.base is not None and self._read(one.path) is None]
+        if not gone or proposal.kind != "note" or proposal.source_ref is None:
+            return
+        try:
+            where = self._find_note(proposal.source_ref).path
+        except GitmemError:  # it was removed: that is for what follows to judge
+            return
+        if where not in proposal.paths:
+            raise HeadMoved(
+                f"{gone[0].path} was moved to {where} since it was proposed",
+                hint=f"Reject it, so that it can be proposed anew, or {proposal.action} {where} yourself.",
+                path=where,
+            )
+
     def _make_files(self, proposal: Proposal, by: Provenance) -> WriteReply:
+        self._refuse_moved(proposal)
         try:
             changes = [
                 carried_over(change, edit, self._read(change.path), begun=proposal.begun)
@@ -172,7 +214,8 @@ class ProposalJudge:
             ) from None
 
     def _reject(self, proposal: Proposal, reason: str | None) -> Judged:
-        texts = [edit.after for edit in proposal.edits if edit.after and edit.after != edit.before]
+        known = {edit.before for edit in proposal.edits}  # a move brings no new text
+        texts = [edit.after for edit in proposal.edits if edit.after and edit.after not in known]
         body = judgement_body(
             REJECT,
             by="operator",

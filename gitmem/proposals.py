@@ -48,8 +48,8 @@ class Proposal(JsonView):
 
     Attributes:
         id: 8 hex digits.
-        target: `memory`, `user`, `self`, `operator` or `note`.
-        action: the tool's: `add replace remove batch write append edit move`.
+        target: `memory`, `user`, `self`, `operator` or `note`; `record` for what the ledger holds.
+        action: the tool's: `add replace remove batch write append edit move retract`.
         summary: one line, for lists.
         origin: `foreground` or `background_review`.
         created_at: seconds since 1970.

@@ -9,7 +9,7 @@ from typing import Any, Final
 from gitmem.authoring import Provenance, WriteReply, check_cause
 from gitmem.entries import Entry
 from gitmem.entry_edits import EntryEdits
-from gitmem.errors import UnknownSource, UsageError
+from gitmem.errors import RefusedError, UnknownSource, UsageError
 from gitmem.json_view import JsonView
 from gitmem.judgement_rules import RETRACT, Judgement, judgement_body, subject_of, text_digests
 from gitmem.judgements import Judgements, judgement_event
@@ -42,7 +42,7 @@ class RetractReply(JsonView):
         path: the file that was changed for it, if one was.
         retracted: when, by whom, why, what is true instead, and `source_ref` of the record that says so.
         unchanged: it was retracted before.
-        staged: the statement is retracted; the change of the store waits as the proposal `pending_id`.
+        staged: nothing is retracted yet: the whole of it waits as the proposal `pending_id`.
     """
 
     committed: str | None
@@ -63,7 +63,7 @@ class Retractions:
         recorder: opens the turn that records it.
         get: resolves a ref, at most `MOST_CHARS` of its text.
         edits: changes the stores.
-        approval: holds an agent's change of a store.
+        approval: holds what an agent may not retract unasked.
     """
 
     def __init__(
@@ -95,7 +95,8 @@ class Retractions:
             UnknownSource: it names nothing.
             Unavailable: what it names was forgotten.
             UsageError: it names no statement, or what is true instead says the same.
-            RefusedError: the new text does not fit into the store, or the scanner found something.
+            RefusedError: the new text does not fit into the store, the scanner found something, or the
+                operator was asked and denied it.
         """
         check_cause(by)
         known = self._judgements.of(ref) if ":" in ref else None
@@ -114,6 +115,9 @@ class Retractions:
             return _as_before(subject, known)
         if memory.kind == "entry":
             self._edits.check(parse_ref(subject).id, replaced_by)
+        held = self._approval.hold(self._proposed(subject, memory, replaced_by), by)
+        if held is not None:
+            return _held(held, subject)
         return self._record(subject, memory, replaced_by, by, known)
 
     def _check(self, memory: Memory) -> str:
@@ -143,10 +147,7 @@ class Retractions:
         facts = judgement.as_metadata() if judgement is not None else {}
         if written is None:
             return self._reply_of_turn(subject, turn, facts, is_open=by.open_turn is not None)
-        return RetractReply(
-            written.committed, written.reason, subject, written.path, facts,
-            staged=written.staged, pending_id=written.pending_id,
-        )  # fmt: skip
+        return RetractReply(written.committed, written.reason, subject, written.path, facts)
 
     def _reply_of_turn(
         self, subject: str, turn: Turn, facts: Mapping[str, Any], *, is_open: bool
@@ -175,17 +176,24 @@ class Retractions:
     def _change_store(self, subject: str, replaced_by: str | None, by: Provenance) -> WriteReply | None:
         ref = parse_ref(subject)
         found = self._edits.find(ref.id) if ref.kind == "entry" else []
-        replies = [self._change_one(subject, target, entry, replaced_by, by) for target, entry in found]
-        return next((reply for reply in replies if reply.staged), replies[-1]) if replies else None
+        replies = [self._change_one(target, entry, replaced_by, by) for target, entry in found]
+        return replies[-1] if replies else None
 
-    def _change_one(
-        self, subject: str, target: str, entry: Entry, replaced_by: str | None, by: Provenance
-    ) -> WriteReply:
-        edit = ProposedEdit("remove" if replaced_by is None else "replace", entry.text, replaced_by)
-        held = self._approval.hold(_proposed(target, edit), by)
-        if held is not None:
-            return _held(held, subject)
+    def _change_one(self, target: str, entry: Entry, replaced_by: str | None, by: Provenance) -> WriteReply:
+        edit = _edit(entry.text, replaced_by)
         return self._edits.make(target, [edit], action=edit.action, by=by)
+
+    def _proposed(self, subject: str, memory: Memory, replaced_by: str | None) -> ProposedChange:
+        """Return a retraction as it is proposed: record and store are one change, made or left as a whole."""
+        ref = parse_ref(subject)
+        found = self._edits.find(ref.id) if ref.kind == "entry" else []
+        return ProposedChange(
+            target=found[0][0] if found else "record",
+            action=RETRACT,
+            edits=(_edit(memory.content, replaced_by),),
+            payload={"ref": subject, "replaced_by": replaced_by},
+            source_ref=subject,
+        )
 
 
 def lift(judgements: Judgements, recorder: TurnRecorder, text: str, *, by: Provenance) -> bool:
@@ -199,14 +207,14 @@ def lift(judgements: Judgements, recorder: TurnRecorder, text: str, *, by: Prove
     return True
 
 
-def _proposed(target: str, edit: ProposedEdit) -> ProposedChange:
-    payload = {"action": edit.action, "target": target, "old_text": edit.before, "content": edit.after}
-    return ProposedChange(target, edit.action, (edit,), payload)
+def _edit(text: str, replaced_by: str | None) -> ProposedEdit:
+    return ProposedEdit("remove" if replaced_by is None else "replace", text, replaced_by)
 
 
-def _held(held: Held, subject: str) -> WriteReply:
-    staged = held.pending_id is not None
-    return WriteReply(None, held.message, subject, "", False, staged=staged, pending_id=held.pending_id)
+def _held(held: Held, subject: str) -> RetractReply:
+    if held.is_denied:
+        raise RefusedError(held.message, hint="Ask the operator what they want instead.")
+    return RetractReply(None, held.message, subject, None, {}, staged=True, pending_id=held.pending_id)
 
 
 def _refuse_same(memory: Memory, replaced_by: str | None) -> None:

@@ -20,7 +20,9 @@ _TRUE: Final = frozenset({"on", "true", "yes", "1", "approve", "enabled"})
 Origin = Literal["foreground", "background_review"]
 ORIGINS: Final = get_args(Origin)
 #: Actions that take something away; a batch does if one of its edits does.
-_TAKING: Final = frozenset({"replace", "remove", "write", "edit"})
+_TAKING: Final = frozenset({"replace", "remove", "write", "edit", "move", "retract"})
+#: What waits only where it takes something away and nobody attends the agent.
+_NO_MEMORY: Final = frozenset({"note", "record"})
 
 #: Asks a person; answers `once`, `session` or `deny`. Whatever else it does, the change is proposed.
 Approve = Callable[["ProposedChange"], object]
@@ -31,8 +33,8 @@ class ProposedChange:
     """What an agent is about to change, checked and scanned.
 
     Attributes:
-        target: `memory`, `user`, `self`, `operator` or `note`.
-        action: `add replace remove batch write append edit move`.
+        target: `memory`, `user`, `self`, `operator` or `note`; `record` for what the ledger holds.
+        action: `add replace remove batch write append edit move retract`.
         edits: text by text, with the whole text before and behind each.
         payload: the arguments of the call, from which an entry store's change is made again.
         changes: the files, for what is changed as a whole.
@@ -58,6 +60,8 @@ class ProposedChange:
     @property
     def summary(self) -> str:
         """One line on what would change."""
+        if self.action == "move":
+            return f"move {' to '.join(change.path for change in self.changes)}"
         if self.changes:
             return f"{self.action} {self.changes[0].path}"
         text = f"{len(self.edits)} edits" if len(self.edits) != 1 else _first_line(self.edits[0])
@@ -167,7 +171,7 @@ class WriteApproval:
             return None
         if by.origin == "background_review" and change.takes_away:
             return self._propose(change, by, always=True)
-        if change.target == "note" or not self.is_on or by.session_id in self._sessions:
+        if change.target in _NO_MEMORY or not self.is_on or by.session_id in self._sessions:
             return None
         answer = self._ask(change) if by.origin == "foreground" else None
         if answer == "session":
@@ -237,6 +241,8 @@ def _is_same(proposal: Proposal, change: ProposedChange) -> bool:
     """Say whether a proposal waits for the same change; of appended text, whatever stands before it."""
     if (proposal.target, proposal.action) != (change.target, change.action):
         return False
+    if change.action == "retract":
+        return (proposal.source_ref, proposal.edits) == (change.source_ref, change.edits)
     if change.action == "append":
         return [*map(_appended, proposal.edits)] == [*map(_appended, change.edits)]
     ours, theirs = ([(one.path, one.result) for one in side.changes] for side in (proposal, change))

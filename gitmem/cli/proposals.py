@@ -107,6 +107,9 @@ def _shown(proposal: Proposal) -> Iterator[str]:
         yield f"  goes back to {proposal.source or f'turn:{proposal.turn}'}"
     if proposal.reason:
         yield f"  because {proposal.reason}"
+    if proposal.action == "move":
+        yield f"    {' -> '.join(proposal.paths)}"
+        return
     for number, edit in enumerate(proposal.edits, start=1):
         if len(proposal.edits) > 1:
             yield f"  edit {number} of {len(proposal.edits)}: {edit.action}"

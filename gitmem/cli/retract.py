@@ -33,10 +33,10 @@ def describe(reply: RetractReply) -> str:
     """Return what is true of a retraction, in one line."""
     if reply.unchanged:
         return f"{reply.source_ref}: {reply.reason}"
+    if reply.staged:
+        return f"{reply.source_ref}: not retracted: {reply.reason}"
     record = reply.retracted.get("source_ref")
     told = f"{reply.source_ref}: retracted{f' by {record}' if record else ''}"
-    if reply.staged:
-        return f"{told}; the change of the store waits: {reply.reason}"
     if reply.committed:
         return f"{told}, committed as {reply.committed[:10]}"
     return f"{told}, not committed yet: {reply.reason}"

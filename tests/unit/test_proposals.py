@@ -14,7 +14,7 @@ from fixtures import git, head, layout_of, make_repo, write_files
 from gitmem import AgentHome
 from gitmem.branch_changes import PathChange
 from gitmem.entry_edits import edit_entries
-from gitmem.errors import HeadMoved, NotFound
+from gitmem.errors import GitmemError, HeadMoved, NotFound
 from gitmem.proposal_judging import Judged
 from gitmem.proposals import Proposal, ProposalFolder, ProposedEdit, diff_of
 
@@ -275,6 +275,42 @@ class TestApprove:
         home.note_append("a.md", "more", by="operator")
         assert judged(home)[0].verdict == "failed"
         assert home.note_show("a.md").text.endswith("more\n")
+
+    def test_a_note_that_was_moved_is_refused(self, home: AgentHome) -> None:
+        """That its old path is free is not what was meant; the truth is where it is now."""
+        home.note_add("a.md", content="# A\n")
+        for change in (home.note_remove, lambda *a, **c: home.note_edit(*a, content="# B\n", **c)):
+            change("a.md", origin="background_review")
+        home.note_move("a.md", "m.md", by="operator")
+        for one in judged(home):
+            assert (one.verdict, one.committed) == ("failed", None)
+            assert "notes/a.md was moved to notes/m.md" in str(one.reason)
+        assert len(home.proposals()) == 2
+        home.note_move("m.md", "a.md", by="operator")
+        assert sorted(one.verdict for one in judged(home)) == ["approved", "failed"]
+
+    def test_a_note_that_was_removed_meanwhile_is_gone(self, home: AgentHome) -> None:
+        """What was proposed is so."""
+        home.note_add("a.md", content="# A\n")
+        home.note_remove("a.md", origin="background_review")
+        home.note_remove("a.md", by="operator")
+        (one,) = judged(home)
+        assert (one.verdict, one.committed, one.reason) == ("approved", None, "it is there already")
+
+    def test_a_move_by_an_unattended_agent_waits(self, home: AgentHome) -> None:
+        """A note that is not where people left it is gone for them; a rejected move forbids no text."""
+        home.note_add("a.md", content="# A\n")
+        assert home.note_move("a.md", "b/m.md", origin="background_review").staged
+        (one,) = home.proposals()
+        assert one.summary == "move notes/a.md to notes/b/m.md"
+        assert home.note_show("a.md").path == "notes/a.md"
+        home.reject("all")
+        assert home._parts.judgements.find("# A\n") is None
+        home.note_move("a.md", "b/m.md", origin="background_review")
+        assert judged(home)[0].committed
+        assert home.note_show("b/m.md").title == "A"
+        with pytest.raises(GitmemError):
+            home.note_show("a.md")
 
     def test_killed_behind_the_commit(self, home: AgentHome) -> None:
         """What was made is not made again, and is not listed as failed for ever."""

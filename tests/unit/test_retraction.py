@@ -93,6 +93,16 @@ class TestRecords:
         turn = memory.metadata["turn"]
         assert "[retracted by the operator" in home.show(f"turn:{turn}").text
 
+    def test_an_unattended_agent_proposes_it(self, home: AgentHome) -> None:
+        """It must not take a person's words out of sight with nobody there; each of equal ones by itself."""
+        refs = say(home, "Port is 22", "Port is 22")
+        replies = [home.retract(ref, origin="background_review") for ref in (*refs, refs[0])]
+        assert replies[2].pending_id == replies[0].pending_id
+        assert len(home.proposals()) == 2
+        assert "retracted" not in home.get(refs[0]).metadata
+        home.approve(str(replies[1].pending_id))
+        assert ["retracted" in home.get(ref).metadata for ref in refs] == [False, True]
+
     @pytest.mark.parametrize("sort", ["relevance", "newest", "oldest"])
     def test_it_ranks_last_whatever_the_order(self, home: AgentHome, sort: str) -> None:
         """A corrected statement must not be the first that one reads."""
@@ -272,13 +282,54 @@ class TestEntries:
         assert home.ledger.tips() == tips
         assert "Port is 22." in home.entries("memory").texts
 
-    def test_an_unattended_agent_only_proposes_the_removal(self, home: AgentHome, ref: str) -> None:
-        """The statement is retracted; that it goes is for the operator to say."""
-        reply = home.retract(ref, origin="background_review")
-        assert (reply.staged, reply.committed) == (True, None)
+    def test_an_unattended_agent_only_proposes_it(self, home: AgentHome, ref: str) -> None:
+        """Record and store are one change, which is for the operator to judge."""
+        tips = home.ledger.tips()
+        reply = home.retract(ref, replaced_by="Port is 2222.", reason="moved", origin="background_review")
+        assert (reply.staged, reply.committed, reply.retracted) == (True, None, {})
+        assert "retracted" not in home.get(ref).metadata
         assert "Port is 22." in home.entries("memory").texts
+        assert home.ledger.tips() == tips
+        (waiting,) = home.proposals()
+        assert (waiting.target, waiting.action, waiting.reason) == ("memory", "retract", "moved")
         assert home.approve(str(reply.pending_id)).proposals[0].committed
+        assert home.entries("memory").texts == ["Alpha one.", "Port is 2222.", "Omega."]
+        found = home._parts.judgements.find("Port is 22.")
+        assert found is not None
+        assert (found.by, found.reason, found.replaced_by) == ("agent", "moved", "Port is 2222.")
+
+    def test_a_rejected_proposal_leaves_no_trace(self, home: AgentHome, ref: str) -> None:
+        """What the operator wants to keep is as good as before, for the agent too."""
+        reply = home.retract(ref, origin="background_review")
+        home.reject(str(reply.pending_id))
+        assert "retracted" not in home.get(ref).metadata
+        home.entries("memory").remove("Port is 22.")
+        home.entries("memory").add("Port is 22.")
+
+    def test_where_the_operator_is_asked_first_it_waits_too(self, home: AgentHome, ref: str) -> None:
+        """With approval on nothing of it takes effect either."""
+        home.config_set("gitmem.writeApproval", "on")
+        assert home.retract(ref).staged
+        assert "retracted" not in home.get(ref).metadata
+        home.ask_before_writes(lambda _: "deny")
+        with pytest.raises(RefusedError):
+            home.retract(ref)
+        assert "retracted" not in home.get(ref).metadata
+        home.ask_before_writes(lambda _: "once")
+        assert home.retract(ref).committed
+
+    def test_an_approval_that_was_broken_off_is_made_again(
+        self, home: AgentHome, ref: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Killed between record and store, the proposal still waits and goes on."""
+        reply = home.retract(ref, origin="background_review")
+        with monkeypatch.context() as patch:
+            patch.setattr(EntryEdits, "make", _die)
+            with pytest.raises(KeyboardInterrupt):
+                home.approve(str(reply.pending_id))
+        assert [one.verdict for one in home.approve("all").proposals] == ["approved"]
         assert "Port is 22." not in home.entries("memory").texts
+        assert not home.proposals()
 
     def test_while_the_branch_cannot_take_it(self, home: AgentHome, ref: str) -> None:
         """The file changes, the commit waits, the record stands."""

@@ -246,8 +246,8 @@ ENGLISH_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
             r" (?:\w+ )?(?:no|any|zero) (?:(?:content|ethical|moral|safety|legal|usage|such|more|"
             r"built-in) ){0,2}(?:restrictions?|limits|limitations|filters?|guidelines|guardrails|"
             r"polic(?:y|ies)|rules|censorship|boundaries|scruples|morals|ethics|conscience|"
-            r"safeguards)(?: (?:apply|applies|existed?|at all|whatsoever))?\b(?=[^.!?]{0,160}(?:\b(?:y"
-            r"ou|your|answer|respond|reply|voice|obey|assistant|ai|model|agent)\b|[.!]|$))",
+            r"safeguards)(?: (?:apply|applies|existed?|at all|whatsoever))?\b(?=[^.!?]{0,160}\b(?:y"
+            r"ou|your|answer|respond|reply|voice|obey|assistant|ai|model|agent)\b|\s*(?:[.!]|$))",
             "no | any | zero",
             "restriction | limit | filter | guideline | guardrail | polic | rules | censorship |"
             " boundaries | scruples | morals | ethics | conscience | safeguard",

@@ -144,7 +144,7 @@ ENGLISH_LEAKS: Final[dict[str, tuple[Shape, ...]]] = {
         ),
     ),
     "c2_heartbeat": (
-        raw(r"\bbeacon (?:home|out|back|in)\b", "beacon"),
+        raw(r"\bbeacon (?:home|back|(?:out|in) (?:to|every|each|with|hourly|regularly))\b", "beacon"),
         raw(
             r"\b(?:contact|connect to|report (?:back )?to|call|ping|poll|reach out to|phone|reply to|"
             r"talk to|answer to) (?:the |our |my |your |an? |operator's |attacker's )*(?:c2|c&c|"

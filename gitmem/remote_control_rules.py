@@ -8,7 +8,8 @@ from gitmem.threat_shapes import Rule, raw, words
 
 #: Sentences about such tools, rather than with them.
 _ABOUT: Final = (
-    r"\b(?:detect(?:s|ed|ion|ing)?|block(?:s|ed|ing)?|defen[cds]\w*|article|paper|talk|lecture|course|"
+    r"\b(?:detect(?:s|ed|ion|ing)?|block(?:s|ed|ing)?|defen[cds]\w*|article|paper|(?:the|a|his|her|"
+    r"this) talk|lecture|course|"
     r"training|book|blog|chapter|"
     r"conference|podcast|glossary|defin(?:es?|ition)|mitre|att&ck|signatures?|analys[ei]s|"
     r"analy[sz]ed?|threat intel\w*|cve-\d+|history|workshop|"
@@ -157,8 +158,12 @@ REMOTE_CONTROL_RULES: Final = (
         (
             raw(
                 r"\byou (?:must|shall|are required to|have to|are ordered to) (?:\w+,?"
-                r" ){0,3}?(?:register|connect|report|beacon)(?! (?:for|in person|any|all|bugs?|"
-                r"incidents?|it|an?|your (?:hours|expenses|time|income))\b)(?![a-z0-9])",
+                r" ){0,3}?(?:register|connect|report|beacon)(?![a-z0-9])(?=\s*(?:[.!,;:\n]|$)| (?:to|"
+                r"with|now|as|at|"
+                r"yourself|immediately|here|first|and|back|in|home|everything|all (?:your|of|the user)|every|"
+                r"each|what\w*|your (?:status|position|findings|results|location|presence)|this "
+                r"(?:machine|host)|"
+                r"once|on|from|through|via|before)(?![a-z]))(?! in person| (?:all|any) bugs)",
                 "you must | you shall | you are | you have to",
                 "register | connect | report | beacon",
                 unless=(
@@ -322,7 +327,10 @@ REMOTE_CONTROL_RULES: Final = (
                 r"\bcommand(?: |-)(?:and|&)(?: |-)control(?![a-z0-9])|(?<![a-z0-9])c&c server(?![a-z0-9])",
                 "command | c&c",
                 unless=_ABOUT
-                + r"|\b(?:military|army|naval|navy|nato|air force|cent(?:re|er)|econom(?:y|ies|ic)|"
+                + (
+                    r"|\b(?:press|keys?|keyboard|shortcut|military|army|naval|navy|nato|air force|"
+                    r"cent(?:re|er)|econom(?:y|ies|ic)|"
+                )
                 + r"regulat\w+|fire|emergency|incident|management style|governance|leadership|wwii|"
                 + r"war|drone|museum|hospital|policy instruments?)\b",
             ),

@@ -21,7 +21,8 @@ ROLE_RULES: Final = (
                 room=3,
                 unless=(
                     r"\bnow (?:an? |the )(?:\w+ ){0,2}(?:member|owner|maintainer|assignee|reviewer|"
-                    r"approver|contributor|collaborator|participant|subscriber|point of contact|part)\b|"
+                    r"approver|contributor|collaborator|participant|subscriber|point of contact|part)\b"
+                    r"(?! of (?:this|the|my) (?:machine|system|computer|host|server|network|world))|"
                     r"\b(?:few|lot|bit|couple|minute|step|click|proud)\b"
                 ),
             ),
@@ -105,7 +106,10 @@ ROLE_RULES: Final = (
                 r"装作(?:你|自己)?(?:就)?是|(?:假设|想象一下|想象|设想)你(?:就)?是(?:一|个|没有|不受|"
                 r"我|管理员|黑客|root|dan)",
                 "假装 | 假扮 | 扮演 | 装作 | 假设 | 想象 | 设想",
-                unless="剧中|话剧|电影|游戏里|角色扮演游戏|幼儿园",
+                unless=(
+                    "剧|电影|游戏|幼儿园|孩子|小熊|故事|小说|演员|测试|回调|替身|聚会|同学|漫画|万圣节|"
+                    "舞台|mock|骗子"
+                ),
             ),
         ),
     ),
@@ -127,7 +131,7 @@ ROLE_RULES: Final = (
                 unless=(
                     r"\b(?:refus(?:es|ed|ing)|declin(?:es|ed)|(?:bot|assistant|agent|model) (?:must|"
                     r"should|will|may|can|does)? ?(?:never|not))\b|\b(?:dump|output)s? (?:of|file|folder|"
-                    r"dir|path)\b|--\w+|\btests?\b"
+                    r"dir|path)\b|--\w+|\btests?\b|\b(?:each|the|its|every|an|this|model) output\b"
                 ),
             ),
             words(

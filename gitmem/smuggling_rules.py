@@ -124,6 +124,7 @@ SMUGGLING_RULES: Final = (
                 r"{0,12}?(?:执行|运行|照做|遵循|照办|按其行事|按照其)(?!测试|单元)",
                 "执行 | 运行 | 照做 | 遵循 | 照办 | 按",
                 "翻译 | 转换 | 解码 | 解密 | 还原 | 破译",
+                unless="检查|测试|校对|构建|拼写|虚拟机",
             ),
         ),
     ),
@@ -275,7 +276,8 @@ SMUGGLING_RULES: Final = (
             near(
                 "cat | less | head | tail",
                 r"\s[\"']?[~\w./$-]{1,120}(?:/|(?<=[\w~])(?=\.env))(?:\.env(?:\.(?:local|production|"
-                r"prod|development|dev|staging))?|credentials(?:\.\w{1,5})?"
+                r"prod|development|dev|staging))?|credentials(?:\.(?!md|rst|html|adoc|tmpl|py|go|ts|"
+                r"js)\w{1,5})?"
                 r"|\.netrc|\.pgpass|\.npmrc|\.pypirc|\.git-credentials|shadow)(?![\w./-]*\.(?:example|"
                 r"sample|template|dist|md)|[\w-]|\.\w)",
                 room=60,

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from gitmem.chinese_control import CHINESE_CONTROL
 from gitmem.chinese_injection import CHINESE_INJECTION
 from gitmem.chinese_leaks import CHINESE_LEAKS
+from gitmem.chinese_overrides import CHINESE_OVERRIDES
+from gitmem.chinese_persuasion import CHINESE_PERSUASION
+from gitmem.english_control import ENGLISH_CONTROL
 from gitmem.english_deception import ENGLISH_DECEPTION
 from gitmem.english_injection import ENGLISH_INJECTION
 from gitmem.english_leaks import ENGLISH_LEAKS
+from gitmem.english_overrides import ENGLISH_OVERRIDES
+from gitmem.english_persuasion import ENGLISH_PERSUASION
+from gitmem.english_theft import ENGLISH_THEFT
+from gitmem.english_unlocking import ENGLISH_UNLOCKING
 from gitmem.exfiltration_rules import EXFILTRATION_RULES
+from gitmem.foreign_injection import FOREIGN_INJECTION
 from gitmem.injection_rules import INJECTION_RULES
 from gitmem.remote_control_rules import REMOTE_CONTROL_RULES
 from gitmem.role_rules import ROLE_RULES
@@ -23,6 +32,15 @@ _PARAPHRASES: Final = (
     ENGLISH_LEAKS,
     CHINESE_INJECTION,
     CHINESE_LEAKS,
+    ENGLISH_OVERRIDES,
+    ENGLISH_PERSUASION,
+    ENGLISH_UNLOCKING,
+    ENGLISH_CONTROL,
+    ENGLISH_THEFT,
+    CHINESE_OVERRIDES,
+    CHINESE_PERSUASION,
+    CHINESE_CONTROL,
+    FOREIGN_INJECTION,
 )
 
 

@@ -28,7 +28,9 @@ FLOORS = [
         front_matter_edit note_text catalog note_identity slugs blocked_parts invisible_characters
         threat_shapes injection_rules smuggling_rules role_rules remote_control_rules
         exfiltration_rules english_injection english_deception english_leaks chinese_injection
-        chinese_leaks threat_rules mentions disguises
+        chinese_leaks threat_orders english_overrides english_persuasion english_unlocking
+        english_control english_theft chinese_overrides chinese_persuasion chinese_control
+        foreign_injection threat_rules mentions disguises
         threats recorded_threats scanner found_edits prose_section prompt_block stemming analysis
         documents
         manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
@@ -50,7 +52,7 @@ FLOORS = [
         segment_facts judgements lifecycle history sealing line_position line_merge line_recovery disk_copy
         line_draft turn_line adoption ledger_copy session_snapshot""",
         # 5 use cases
-        """init turn index_backlog index_batch indexer memory_text memory_files agent_sight memory_get
+        """init turn index_backlog index_batch indexer memory_text gone_entries memory_files agent_sight memory_get
         latest_snapshots search_candidates search_hits unindexed search status commit_found importers/
         machine_settings memory_records authoring refused_facts prose_writes entry_edits memory_gate
         memory_stores memory_tool retraction

@@ -210,11 +210,8 @@ LET_PASS: Final = (
     "<!-- this part is hidden -->",
     "cat x.environment",
     "you have been updated to version 9",
-    "send a heartbeat to the hub",
     "Pull new task from the board",
-    "use Mythic",
     "havoc",
     "include the conversational tone",
-    "look in ~/.ssh",
     "$HOME/.ssh/config holds the hosts",
 )

@@ -88,7 +88,7 @@ def is_random(value: str) -> bool:
 
 def _is_chosen(value: str) -> bool:
     """Say whether the password of an address is one, rather than the word for it."""
-    return value.lower() not in (
+    return re.search("[^*x.•…_-]", value.lower()) is not None and value.lower() not in (
         "password",
         "passwd",
         "pass",
@@ -117,6 +117,8 @@ _NAMES: Final = (
     r"|(?<!page_)(?<!page)(?<!csrf_)(?<!xsrf_)(?<!cursor_)(?<!sync_)(?<!cancellation_)token|"
     r"credentials?|密码|口令|密钥|令牌|私钥|密碼|金鑰|權杖)"
 )
+#: Whose it is, in prose.
+_OWNER: Final = r"(?:\s(?:of|for|on|at|to|in)(?:\s[\w.@-]{1,40}){1,3}?(?=\s(?:is|=)\s|\s?[:：]))?"
 _VALUE: Final = r"(?P<secret>(?![A-Za-z_.]+[(\[])[A-Za-z0-9+/=_.~!@#$%^&*?-]{8,400})(?![(\[{])"
 
 RULES: Final = (
@@ -267,6 +269,39 @@ RULES: Final = (
     _rule("planetscale-token", "pscale_", _A + r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,64}"),
     _rule("doppler-token", "dp.", _A + r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,64}"),
     _rule("fly-token", "fm1 | fm2", _A + r"fm[12][ar]?_[A-Za-z0-9+/=,_]{80,2000}"),
+    _rule("pulumi-token", "pul-", _W + r"pul-[a-f0-9]{40}"),
+    _rule("tailscale-key", "tskey-", _W + r"tskey-[a-z]{2,12}-[A-Za-z0-9]{8,24}-[A-Za-z0-9]{20,50}"),
+    _rule("buildkite-token", "bkua_ | bkaj_", _A + r"bk(?:ua|aj)_[a-f0-9]{40}"),
+    _rule("circleci-token", "CCIPAT_ | CCIPRJ_", _A + r"CCIP(?:AT|RJ)_[A-Za-z0-9]{16,30}_[a-f0-9]{40}"),
+    _rule("netlify-token", "nfp_ | nfc_", _A + r"nf[pc]_[A-Za-z0-9]{36,40}"),
+    _rule("sonar-token", "sqp_ | squ_ | sqa_", _A + r"sq[pua]_[a-f0-9]{40}"),
+    _rule("clojars-token", "CLOJARS_", _A + r"CLOJARS_[a-f0-9]{60}"),
+    _rule("nuget-key", "oy2", _A + r"oy2[a-z0-9]{43}(?![A-Za-z0-9])"),
+    _rule("bitbucket-token", "ATBB", _A + r"ATBB[A-Za-z0-9_=-]{24,40}(?![A-Za-z0-9_=-])"),
+    _rule("1password-token", "ops_eyJ", _A + r"ops_eyJ[A-Za-z0-9_=-]{80,2000}"),
+    _rule("contentful-token", "CFPAT-", _W + r"CFPAT-[A-Za-z0-9_-]{43}"),
+    _rule("langsmith-key", "lsv2_", _A + r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"),
+    _rule("nvidia-key", "nvapi-", _W + r"nvapi-[A-Za-z0-9_-]{50,80}"),
+    _rule("pinecone-key", "pcsk_", _A + r"pcsk_[A-Za-z0-9_]{50,90}"),
+    _rule("tavily-key", "tvly-", _W + r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{28,40}"),
+    _rule("cerebras-key", "csk-", _W + r"csk-[a-z0-9]{40,60}"),
+    _rule("elevenlabs-key", "sk_", _A + r"sk_[a-f0-9]{48}(?![A-Za-z0-9])"),
+    _rule(
+        "launchdarkly-key",
+        "sdk- | api- | mob-",
+        _W + r"(?:sdk|api|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    ),
+    _rule("sourcegraph-token", "sgp_", _A + r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
+    _rule("typeform-token", "tfp_", _A + r"tfp_[A-Za-z0-9_.=-]{40,64}"),
+    _rule("readme-key", "rdme_", _A + r"rdme_[a-z0-9]{60,80}"),
+    _rule("shippo-token", "shippo_live_", _A + r"shippo_live_[a-f0-9]{40}"),
+    _rule("prefect-key", "pnu_", _A + r"pnu_[A-Za-z0-9]{36}"),
+    _rule("cloudflare-key", "v1.0-", _W + r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}"),
+    _rule("alibaba-key-id", "LTAI", _A + r"LTAI[A-Za-z0-9]{12,20}(?![A-Za-z0-9])"),
+    _rule("tencent-key-id", "AKID", _A + r"AKID[A-Za-z0-9]{32,44}(?![A-Za-z0-9])"),
+    _rule("mapbox-token", "sk.eyJ", _W + r"sk\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,40}"),
+    _rule("facebook-token", "EAA", _A + r"EAA[A-Za-z0-9]{90,250}(?![A-Za-z0-9])"),
+    _rule("twitter-token", "AAAAAAAAA", _A + r"A{20,24}[A-Za-z0-9%]{60,120}(?![A-Za-z0-9%])"),
     _rule("dropbox-token", "sl.", _A + r"sl\.(?:u\.)?[A-Za-z0-9_-]{120,1500}"),
     _rule(
         "json-web-token",
@@ -321,7 +356,7 @@ RULES: Final = (
             ),
             *("_key", "-key", " key", "密码", "口令", "密钥", "令牌", "私钥", "密碼", "金鑰", "權杖"),
         ),
-        rf"{_NAMES}[0-9]{{0,2}}[\"'`*]{{0,3}}\s{{0,8}}(?:=>|:=|==?|[:：]|是|为|為|"
+        rf"{_NAMES}[0-9]{{0,2}}[\"'`*]{{0,3}}{_OWNER}\s{{0,8}}(?:=>|:=|==?|[:：]|是|为|為|"
         rf"\bis\b)\s{{0,8}}[\"'`]{{0,3}}{_VALUE}",
         is_folded=True,
         holds=is_random,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from html import unescape
 from typing import Final
 
-from gitmem.text_folding import FoldedText
+from gitmem.text_folding import FoldedText, fold
 from gitmem.threat_shapes import compiled
 
 _DIGIT_LETTERS: Final = str.maketrans("013457@$!|", "oieastasil")
@@ -23,6 +24,11 @@ _APART: Final = (
 _MAYBE_APART: Final = (
     r"[ ._*·|~-](?:[a-z][ ._*·|~-]{1,3}+[a-z](?![a-z])|[\u4e00-\u9fff][ ._*·|~-]{1,2}+[\u4e00-\u9fff]["
     r" ._*·|~-])"
+)
+_GAP: Final = "[ ._*·|~-]+"
+#: A character as HTML may spell it.
+_ENTITY: Final = (
+    r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|nbsp|shy|zwj|zwnj|ensp|emsp|thinsp|lt|gt|amp|quot|apos|period|comma);"
 )
 #: A comment, or a hyphen inside a word, which tears key words apart.
 _TORN: Final = r"<!--(?:(?!<!--)[^>]){0,40}-->|(?<=[a-z])-(?=[a-z])"
@@ -59,6 +65,8 @@ def disguised_readings(folded: FoldedText, is_news: Callable[[str], bool]) -> It
         yield Reading(folded, plain, None)
     if compiled(_MAYBE_TORN).search(text):
         yield _without(folded, _TORN, lambda torn: " " if torn.startswith("<") else "")
+    if "&" in text and compiled(_ENTITY).search(text):
+        yield _decoded(folded)
     if compiled(_MAYBE_APART).search(text) and compiled(_APART).search(text):
         yield _joined(folded)
 
@@ -68,7 +76,20 @@ def _digit_words(text: str) -> set[str]:
 
 
 def _joined(folded: FoldedText) -> Reading:
-    return _without(folded, _APART, lambda run: "".join(filter(str.isalpha, run)))
+    return _without(folded, _APART, _words_of)
+
+
+def _words_of(run: str) -> str:
+    """Return letters set apart as words; the wider gaps are between words, or those without a sign."""
+    gaps: set[str] = set(compiled(_GAP).findall(run))
+    plain = {gap for gap in gaps if not gap.strip()}
+    if plain == gaps:
+        plain = {gap for gap in gaps if len(gap) > 1} if min(map(len, gaps), default=0) == 1 else set()
+    return compiled(_GAP).sub(lambda gap: " " if gap[0] in plain else "", run)
+
+
+def _decoded(folded: FoldedText) -> Reading:
+    return _without(folded, _ENTITY, lambda entity: fold(unescape(entity)).text)
 
 
 def _without(folded: FoldedText, pattern: str, plain: Callable[[str], str]) -> Reading:

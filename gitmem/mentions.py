@@ -23,7 +23,14 @@ _DESCRIBES: Final = (
 )
 #: Words of somebody who wants the quoted to be done.
 _DEMANDS: Final = (
-    r"\b(?:obey|comply|do (?:as|what|exactly)|follow (?:it|them|this|that|these)|carry (?:it|them|"
+    r"\b(?:(?<!not )(?<!never )(?:obey|comply)(?!ed)|(?:must|should|shall|has to|have to|needs? to|is "
+    r"to|are to) be "
+    r"(?:obeyed|followed|done|executed|carried out|applied|respected)|is (?:how|what) you|you (?:must|"
+    r"should|shall|"
+    r"will|are to|have to|need to) (?:now |always )?(?:do|act|behave|follow|comply|answer like)|"
+    r"applies to you|"
+    r"(?:asks?|wants?|orders?|needs?|requires?|instructs?|requests?|expects?) you to|do (?:as|what|"
+    r"exactly)|follow (?:it|them|this|that|these)|carry (?:it|them|"
     r"this) out|act on|execute (?:it|this|them)|treat (?:it|this) as|must be followed)\b"
     r"|照做|照办|执行以下|遵照|按照执行|照此"
 )
@@ -44,6 +51,7 @@ _TOLD_TO_A_MODEL: Final = (
     r"causes?|lures?|coaxes?) (?:(?:the|a|an|our|your|staff|users?|employees) ?)?(?:\w+ )?(?:to )?$"
     r"|(?:让|诱导|要求|诱使|欺骗|使|迫使)(?:模型|代理|助手|ai|llm|员工|用户|机器人)?$"
 )
+_LEAD_IN: Final = r"\W{0,4}(?:[a-z0-9.-]+ ){0,3}?[a-z0-9.-]+ ?:|\W{0,4}[\u4e00-\u9fff]{1,6}:"
 _DENIES: Final = (
     r"\b(?:not|no|isn't|non)\b[^.!?]{0,12}\b(?:attack|injection|jailbreak|malicious|exploit|phishing)|"
     r"不是(?:攻击|注入|恶意)"
@@ -71,12 +79,20 @@ def is_mention(text: str, start: int, end: int) -> bool:
         sentence.replace(text[start:end], " ")
     ):
         return False
-    if _is_quoted(text, start, end) and compiled(_DESCRIBES).search(sentence.replace(text[start:end], " ")):
+    if _is_quoted(text, start, end) and _is_described(sentence.replace(text[start:end], " ")):
         return True
     before = sentence[: max(sentence.find(text[start:end]), 0)]
     if compiled(_ATTACKER).search(before):
         return True
     return bool(compiled(_ATTACK).search(before) and compiled(_TOLD_TO_A_MODEL).search(before))
+
+
+def _is_described(rest: str) -> bool:
+    """Say whether the rest of a sentence describes; "example:" in front alone announces."""
+    lead = compiled(_LEAD_IN).match(rest)
+    if lead and not compiled(_ATTACK).search(lead[0]):
+        rest = rest[lead.end() :]
+    return bool(compiled(_DESCRIBES).search(rest))
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:

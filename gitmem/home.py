@@ -247,6 +247,7 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
                     parts.refused_facts.since_last_success(),
                 ),
                 proposals=self.proposals(),
+                damaged_proposals=self.damaged_proposals(),
                 pinned=parts.repository.config(parts.layout.branch_setting),
                 now=parts.now(),
             )

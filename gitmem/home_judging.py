@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.authoring import Author, Provenance
@@ -56,6 +57,11 @@ class HomeJudging:
     def proposals(self) -> list[Proposal]:
         """Return the changes that wait for an operator's word, the oldest first."""
         return self._parts.proposals.waiting()
+
+    def damaged_proposals(self) -> list[Path]:
+        """Return the files of proposals that cannot be read any more; they are left as they are."""
+        folder = self._parts.proposals
+        return [folder.folder / name for name in folder.damaged()]
 
     def approve(self, which: str) -> JudgedReply:
         """Make a proposed change, or with `all` each of them; one that no longer fits keeps waiting."""

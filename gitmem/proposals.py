@@ -7,6 +7,7 @@ import difflib
 import json
 import re
 import secrets
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 from gitmem.branch_changes import PathChange
 from gitmem.durable_file import remove_file, write_file
-from gitmem.errors import NotFound
+from gitmem.errors import CorruptionError, NotFound
 from gitmem.file_lock import file_lock
 from gitmem.json_view import JsonView, to_json
 from gitmem.layout import Layout
@@ -124,8 +125,13 @@ class ProposalFolder:
 
         Raises:
             NotFound: it does not wait, or not any more.
+            CorruptionError: its file is damaged.
         """
-        found = _parse(self._path(proposal_id)) if _NAME.fullmatch(proposal_id) else None
+        path = self._path(proposal_id) if _NAME.fullmatch(proposal_id) else None
+        found = _parse(path) if path is not None else None
+        if path is not None and found is None and path.name in self.damaged():
+            hint = f"Nothing of it can be made. To be rid of it: rm {shlex.quote(str(path))}"
+            raise CorruptionError(f"the proposal {proposal_id} is damaged", hint=hint, path=str(path))
         if found is None:
             hint = "`gitmem proposals list` shows those that do."
             raise NotFound(f"no proposal {proposal_id[:80]} waits", hint=hint, proposal=proposal_id[:80])
@@ -182,9 +188,17 @@ def _parse(path: Path) -> Proposal | None:
             return None
         row["edits"] = tuple(ProposedEdit(**one) for one in row["edits"])
         row["changes"] = tuple(PathChange(name, base, _decode(text)) for name, base, text in row["changes"])
-        return Proposal(**row)
+        return _checked(Proposal(**row))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _checked(proposal: Proposal) -> Proposal | None:
+    """Return a proposal whose fields are what they must be for it to be listed."""
+    words = (proposal.target, proposal.action, proposal.summary, proposal.origin, proposal.subject)
+    texts = [text for edit in proposal.edits for text in (edit.before, edit.after) if text is not None]
+    is_sound = isinstance(proposal.created_at, int | float) and isinstance(proposal.payload, dict)
+    return proposal if is_sound and all(isinstance(text, str) for text in (*words, *texts)) else None
 
 
 def _encode(content: bytes | None) -> str | None:

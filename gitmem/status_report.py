@@ -45,6 +45,7 @@ class StatusParts:
         edits: managed files with edits that are not committed.
         memory: of curated memory.
         proposals: what waits for an operator's word, the oldest first.
+        damaged_proposals: files of those that cannot be read.
         now: seconds since 1970.
     """
 
@@ -59,6 +60,7 @@ class StatusParts:
     edits: Sequence[str]
     memory: MemoryStatus
     proposals: Sequence[Proposal]
+    damaged_proposals: Sequence[Path]
     pinned: str | None
     now: float
 
@@ -103,6 +105,16 @@ def collect_status(parts: StatusParts) -> Status:
         *_withheld_findings(parts.withheld),
         *parts.memory.findings,
         *_proposal_findings(parts.proposals),
+        *(
+            Finding(
+                "proposals",
+                CORRUPT,
+                f"{path.name}: a proposal that cannot be read",
+                hint=f"Look at it; to be rid of it: rm {shlex.quote(str(path))}",
+                path=path.name,
+            )
+            for path in parts.damaged_proposals
+        ),
         *_index_findings(parts.index, _named_files(parts.notes, stores)),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
         *(

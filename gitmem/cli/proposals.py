@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -34,8 +35,11 @@ def command() -> None:
 def list_() -> None:
     """Show each change that waits, as what would go and what would come."""
     settings = current()
-    waiting = settings.open_home().proposals()
-    settings.reply({"proposals": waiting}, lambda: describe(waiting))
+    home = settings.open_home()
+    waiting, damaged = home.proposals(), home.damaged_proposals()
+    named = [str(path) for path in damaged]
+    settings.reply({"proposals": waiting, "damaged": named}, lambda: describe(waiting, damaged))
+    _warn(damaged)
 
 
 @command.command("approve", example="gitmem proposals approve 1a2b3c4d")
@@ -46,9 +50,8 @@ def approve(ctx: click.Context, which: str) -> None:
 
     One whose text changed since it was proposed is not made: it keeps waiting, and is listed as failed.
     """
-    settings = current()
-    reply = settings.open_home().approve(which)
-    _answer(ctx, reply)
+    home = current().open_home()
+    _answer(ctx, home.approve(which), home.damaged_proposals())
 
 
 @command.command("reject", example="gitmem proposals reject 1a2b3c4d --reason 'that was last year'")
@@ -57,28 +60,34 @@ def approve(ctx: click.Context, which: str) -> None:
 @click.pass_context
 def reject(ctx: click.Context, which: str, reason: str | None) -> None:
     """Drop a proposed change; what it would have added is remembered as rejected."""
-    reply = current().open_home().reject(which, reason=reason)
-    _answer(ctx, reply)
+    home = current().open_home()
+    _answer(ctx, home.reject(which, reason=reason), home.damaged_proposals())
 
 
-def _answer(ctx: click.Context, reply: JudgedReply) -> None:
+def _answer(ctx: click.Context, reply: JudgedReply, damaged: Sequence[Path]) -> None:
     settings = current()
-    settings.reply(reply, lambda: "" if settings.quiet else describe_judged(reply))
+    settings.reply(reply, lambda: "" if settings.quiet else describe_judged(reply, damaged))
+    _warn(damaged)
     if reply.failed:
         ctx.exit(RefusedError.exit_code)
 
 
-def describe(waiting: Sequence[Proposal]) -> str:
+def _warn(damaged: Sequence[Path]) -> None:
+    for path in damaged:
+        current().warn(f"a proposal that cannot be read, left as it is: {path}")
+
+
+def describe(waiting: Sequence[Proposal], damaged: Sequence[Path] = ()) -> str:
     """Return proposals for people, each as a diff."""
     if not waiting:
-        return "Nothing waits."
+        return _nothing(damaged)
     return "\n\n".join("\n".join(_shown(proposal)) for proposal in waiting)
 
 
-def describe_judged(reply: JudgedReply) -> str:
+def describe_judged(reply: JudgedReply, damaged: Sequence[Path] = ()) -> str:
     """Return what became of proposals, failed ones last."""
     if not reply.proposals:
-        return "Nothing waits."
+        return _nothing(damaged)
     lines = [
         f"{one.id} {one.verdict}: {one.summary}{_outcome(one)}"
         for one in reply.proposals
@@ -96,6 +105,10 @@ def _outcome(one: Judged) -> str:
     if one.committed:
         return f"  {one.committed[:10]}"
     return f", {one.reason}" if one.reason and one.verdict == "approved" else ""
+
+
+def _nothing(damaged: Sequence[Path]) -> str:
+    return "Nothing that can be read waits." if damaged else "Nothing waits."
 
 
 def _shown(proposal: Proposal) -> Iterator[str]:

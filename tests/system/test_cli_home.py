@@ -533,3 +533,21 @@ def test_who_reads_can_be_said(home: Path) -> None:
         seen = gitmem(*command, "--as", "agent", cwd=home)
         assert (seen.code, "Ignore all" in seen.out, "[BLOCKED: notes/a.md" in seen.out) == (0, False, True)
     assert "withheld from the agent" in gitmem("get", "a.md", cwd=home).err
+
+
+def test_a_damaged_proposal_is_named(home: Path) -> None:
+    """What an agent asked for and nobody can read any more must not look like nothing."""
+    assert gitmem("memory", "add", "--content", "Zeta.", "--as", "agent", cwd=home).code == 0
+    gitmem("memory", "remove", "--old-text", "Zeta.", "--origin", "background_review", cwd=home)
+    (path,) = (home / ".git/gitmem/main/proposals").glob("*.json")
+    path.write_text("{torn")
+    listed = gitmem("proposals", "list", cwd=home)
+    assert (listed.code, listed.out.strip()) == (0, "Nothing that can be read waits.")
+    assert str(path) in listed.err
+    assert gitmem("proposals", "list", "--json", cwd=home).json == {"proposals": [], "damaged": [str(path)]}
+    for verdict in ("approve", "reject"):
+        assert str(path) in gitmem("proposals", verdict, "all", cwd=home).err
+        assert gitmem("proposals", verdict, path.stem, cwd=home).code == 20
+    checked = gitmem("status", "--check", cwd=home)
+    assert (checked.code, f"{path.name}: a proposal that cannot be read" in checked.out) == (20, True)
+    assert "is well" not in checked.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,7 +15,7 @@ from fixtures import git, head, layout_of, make_repo, write_files
 from gitmem import AgentHome
 from gitmem.branch_changes import PathChange
 from gitmem.entry_edits import edit_entries
-from gitmem.errors import GitmemError, HeadMoved, NotFound
+from gitmem.errors import CorruptionError, GitmemError, HeadMoved, NotFound
 from gitmem.proposal_judging import Judged
 from gitmem.proposals import Proposal, ProposalFolder, ProposedEdit, diff_of
 
@@ -86,10 +87,26 @@ class TestFiles:
         """Nothing else of the list is lost for it."""
         home.memory("add", "memory", "Gamma.")
         bad = home.layout.private / "proposals" / "00000000.json"
-        bad.write_text("{torn")
-        assert len(home.proposals()) == 1
-        assert home._parts.proposals.damaged() == ["00000000.json"]
+        for content in ("{torn", "[]", '{"v": 1, "id": "00000000"}', "\udcff"):
+            bad.write_bytes(content.encode("utf-8", "surrogateescape"))
+            assert len(home.proposals()) == 1
+            assert home.damaged_proposals() == [bad]
+            (finding,) = [one for one in home.status().findings if one.path == bad.name]
+            assert (finding.id, finding.exit_code) == ("proposals", 20)
+        for judge in (home.approve, home.reject):
+            with pytest.raises(CorruptionError):
+                judge("00000000")
+        assert [one.verdict for one in judged(home)] == ["approved"]
         assert bad.exists()
+
+    @pytest.mark.parametrize("field", ["created_at", "summary", "target", "payload", "edits"])
+    def test_a_field_of_another_kind_is_damage(self, home: AgentHome, field: str) -> None:
+        """Whoever lists proposals must not fall over one."""
+        home.memory("add", "memory", "Gamma.")
+        (path,) = (home.layout.private / "proposals").glob("*.json")
+        path.write_text(json.dumps({**json.loads(path.read_text()), field: [["x"]]}))
+        assert home.proposals() == []
+        assert home.damaged_proposals() == [path]
 
     @pytest.mark.parametrize("name", ["00000000", "../../config", "", "all.json", "Z" * 8])
     def test_an_unknown_one(self, home: AgentHome, name: str) -> None:

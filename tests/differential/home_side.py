@@ -9,11 +9,14 @@ from typing import Any, Self
 from differential.facts import Facts
 from differential.plain_side import facts_of_call
 from differential.sequences import Sequence, decode
+from fixtures import git, run_git
 from gitmem import AgentHome
 from gitmem.curated import STORES
+from gitmem.scanner import find_secrets
 
 #: A home is left for a new one after so many sequences, so that none grows without end.
 _SEQUENCES_OF_A_HOME = 200
+_AUTHOR = ("-c", "user.name=Olivia Operator", "-c", "user.email=olivia@example.com")
 
 
 class HomeSide:
@@ -58,17 +61,19 @@ class HomeSide:
             name: call.get(name) for name in ("action", "target", "content", "old_text", "operations")
         }
         reply = self._home.memory(**arguments, session=f"s{self._turns}")
-        # A secret that was typed by hand holds up the commit, not the change.
-        waits = "holds a secret" in (reply.reason or "")
-        assert reply.committed or not reply.success or reply.unchanged or waits, f"{call}: {reply}"
+        assert reply.committed or not reply.success or reply.unchanged, f"{call}: {reply}"
         return facts_of_call(call, reply, before, {target: self.file(target) for target in STORES})
 
     def write(self, target: str, content: bytes | None) -> None:
-        """Write or remove a file by hand."""
+        """Write or remove a file by hand; a secret in it is committed, as its author decides in the end."""
         if content is None:
             self._path(target).unlink(missing_ok=True)
         else:
             self._path(target).write_bytes(content)
+        if find_secrets((content or b"").decode("utf-8", "replace")):
+            root, path = self._home.layout.root, STORES[target]
+            git("add", path, cwd=root)
+            run_git(*_AUTHOR, "commit", "--no-verify", "-qm", "by hand", "--", path, cwd=root)
 
     def turn(self) -> None:
         """Begin a new turn; here it is one of a new session."""

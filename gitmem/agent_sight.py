@@ -60,7 +60,7 @@ class AgentSight:
         """Return what `get` found as the agent sees it, and the rules for which something is withheld."""
         kind = whole.ref.partition(":")[0]
         path = whole.metadata.get("path")
-        if kind == "memory":  # what was judged or refused, in the agent's own words
+        if kind == "memory" or (kind == "entry" and path is None):  # judged or refused, kept by a record
             scope, path = "strict", "the record"
         elif isinstance(path, str) and path.partition("/")[0] in _SCOPES and _is_of_home(kind):
             scope = _SCOPES[path.partition("/")[0]]
@@ -75,7 +75,7 @@ class AgentSight:
     def document(self, document: Document) -> tuple[Document, tuple[str, ...]]:
         """Return a hit's document as the agent sees it, and the rules for which something is withheld."""
         path, kind = document.path, document.kind
-        if kind == "memory":
+        if kind == "memory" or (kind == "entry" and document.record is not None):
             scope, path = "strict", "the record"
         elif path is not None and document.record is None and path.partition("/")[0] in _SCOPES:
             scope = _SCOPES[path.partition("/")[0]]

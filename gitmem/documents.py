@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gitmem.analysis import Analysis, count_terms
 from gitmem.entries import Entry
+from gitmem.judgement_rules import kept_statement
 from gitmem.note_text import Note, Section, split_sections
 from gitmem.records import LIFECYCLE_KINDS, Json, Record, record_ref
 
@@ -122,9 +123,10 @@ def record_documents(record: Record, origin: str) -> list[Document]:
     is_snapshot = record.kind in LIFECYCLE_KINDS and record.object is not None
     if not text.strip() and not is_snapshot:
         return []
+    kept = kept_statement(record.body) if record.kind == "memory" and not record.redacted else None
     document = Document(
-        source_ref=record_ref(record.kind, record.id, record.object),
-        kind=record.kind,
+        source_ref=kept[0] if kept else record_ref(record.kind, record.id, record.object),
+        kind="entry" if kept else record.kind,
         title=title,
         text=text,
         ts=record.ts,
@@ -220,7 +222,10 @@ def _session(body: Json) -> _Made:
 
 
 def _memory(body: Json) -> _Made:
-    # A change of a store is found in the store; what the store had no room for is nowhere else.
+    # A change of a store is found in the store; what was taken back, or had no room there, is nowhere else.
+    kept = kept_statement(body)
+    if kept is not None:
+        return "memory entry", kept[1], {}
     is_refused = body.get("action") == "refused"
     return "not kept", _text(body.get("text")) if is_refused else "", {"target": body.get("target")}
 

@@ -314,6 +314,7 @@ class HomeParts:
     @cached_property
     def search(self) -> Search:
         """Searching and reading."""
+        from gitmem.gone_entries import GoneEntries
         from gitmem.memory_get import MemoryReader
         from gitmem.search import Search
 
@@ -330,6 +331,7 @@ class HomeParts:
                 self.config.home_id,
                 self.judgements.of,
                 sight=self.sight,
+                gone=GoneEntries(self.repository, self.ledger, self.judgements.of),
             ),
             judgements=self.judgements,
             sight=self.sight,

@@ -32,6 +32,7 @@ class Judgement:
         source_ref: the record of the judgement, which tells the whole of it.
         ref: what was retracted; of a rejected proposal the message that had led to it, if one is known.
         replaced_by: what is true instead, if that was said.
+        statement: the words that were retracted, where they are nowhere else: of an entry.
     """
 
     kind: Kind
@@ -41,6 +42,7 @@ class Judgement:
     source_ref: str
     ref: str | None = None
     replaced_by: str | None = None
+    statement: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -113,8 +115,9 @@ def judgement_body(
     reason: str | None = None,
     source: str | None = None,
     digests: Sequence[str] = (),
+    statement: str | None = None,
 ) -> dict[str, Any]:
-    """Return the body of a judging record; of the text it holds digests only.
+    """Return the body of a judging record; of the text it holds digests only, unless it is to keep it.
 
     Args:
         action: `retract`, `reject` or `lift`.
@@ -125,10 +128,11 @@ def judgement_body(
         reason: in words.
         source: ref of the message that led to it.
         digests: instead of `text`.
+        statement: what is judged, to be kept because it leaves the place where it stands.
     """
     known = list(digests) or (list(text_digests(text)) if text and text.strip() else [])
     body = {"target": JUDGEMENT, "action": action, "by": by, "ref": ref, "digests": known}
-    body |= {"with": replaced_by, "reason": reason, "source": source}
+    body |= {"with": replaced_by, "reason": reason, "source": source, "statement": statement}
     return {name: value for name, value in body.items() if value not in (None, [])}
 
 
@@ -189,7 +193,16 @@ def judgement_of(record: Record) -> Judgement | None:
         source_ref=f"memory:{record.id}",
         ref=_text(body.get("ref")) or _text(body.get("source")),
         replaced_by=_text(body.get("with")),
+        statement=_text(body.get("statement")),
     )
+
+
+def kept_statement(body: Json) -> tuple[str, str] | None:
+    """Return ref and words of an entry that a record takes back and keeps; None where it keeps none."""
+    ref, statement = _text(body.get("ref")), _text(body.get("statement"))
+    if (body.get("target"), body.get("action")) != (JUDGEMENT, RETRACT) or not ref or not statement:
+        return None
+    return (ref, statement) if ref.startswith("entry:") else None
 
 
 def _forget(refs: dict[str, str], texts: dict[str, str], lifted: JudgementRow) -> None:

@@ -14,6 +14,7 @@ from gitmem.errors import GitmemError, Unavailable
 from gitmem.forgotten import Receipts
 from gitmem.front_matter import read_front_matter
 from gitmem.git_objects import hash_object
+from gitmem.gone_entries import GoneEntries
 from gitmem.layout import EPISODES, MANAGED_FILES, MANAGED_FOLDERS, Layout
 from gitmem.memory_text import Whole
 from gitmem.note_text import make_note
@@ -30,9 +31,17 @@ class MemoryFiles:
         layout: where the files are.
         notes: finds notes by id.
         receipts: returns what was forgotten; it is not shown.
+        gone: tells of entries that no store holds any more.
     """
 
-    def __init__(self, layout: Layout, notes: Notes, receipts: Callable[[], Receipts]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        notes: Notes,
+        receipts: Callable[[], Receipts],
+        gone: GoneEntries | None = None,
+    ) -> None:
+        self._gone = gone
         self._root = layout.root
         self._notes = notes
         self._receipts = receipts
@@ -60,7 +69,21 @@ class MemoryFiles:
                     yield entry.id, entry.text, path, entry.line
 
     def entry(self, ref: SourceRef) -> Whole | None:
-        """Return an entry of a store."""
+        """Return an entry of a store, or one that was retracted.
+
+        Raises:
+            Unavailable: it was in a store, and was removed or replaced.
+        """
+        return self._stored(ref) or (self._gone.entry(ref) if self._gone is not None else None)
+
+    def is_kept(self, ref: SourceRef, record_id: str) -> bool:
+        """Say whether an entry's words are kept by this record alone, which took them back."""
+        try:
+            return self._gone is not None and self._gone.keeps(ref, record_id) and self._stored(ref) is None
+        except GitmemError:  # a store that cannot be read may hold it
+            return False
+
+    def _stored(self, ref: SourceRef) -> Whole | None:
         for entry_id, text, path, line in self.entries():
             if entry_id == ref.id:
                 return Whole(str(ref), path, text, self._time_of(path), {"path": path, "line": line})

@@ -10,6 +10,7 @@ from typing import Any, Final
 from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.documents import command_text
 from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UnknownSource, UsageError
+from gitmem.gone_entries import GoneEntries
 from gitmem.judgement_rules import Judgement
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -70,6 +71,7 @@ class MemoryReader:
         home_id: refs into other homes are not resolved here.
         judged: returns the retraction of what a ref names.
         sight: what an agent may see of it; without it, everything.
+        gone: tells of entries that no store holds any more.
     """
 
     def __init__(
@@ -81,12 +83,13 @@ class MemoryReader:
         judged: Callable[[str], Judgement | None] = lambda _: None,
         *,
         sight: AgentSight | None = None,
+        gone: GoneEntries | None = None,
     ) -> None:
         self._judged = judged
         self._sight = sight
         self._ledger = ledger
         self._notes = notes
-        self._files = MemoryFiles(layout, notes, ledger.receipts)
+        self._files = MemoryFiles(layout, notes, ledger.receipts, gone)
         self._home_id = home_id
 
     def get(
@@ -135,6 +138,10 @@ class MemoryReader:
             updated_at=whole.updated_at,
             metadata={**whole.metadata, **marks},
         )
+
+    def is_kept(self, ref: str, record_id: str) -> bool:
+        """Say whether an entry's words are kept by this record alone, which took them back."""
+        return self._files.is_kept(parse_ref(ref), record_id)
 
     def _seen(self, whole: Whole, by: Reader) -> tuple[Whole, tuple[str, ...]]:
         """Return what was read as somebody may see it, and the rules for which an agent may not see all."""
@@ -262,18 +269,11 @@ class MemoryReader:
         because = body.get("because")
         if ref.kind == "decision" and isinstance(because, str):
             text = f"{text}\n\nBecause: {because}"
-        names = (
-            "role",
-            "author",
-            "origin",
-            "authority",
-            "brief_kind",
-            "tool_name",
-            "tool_call_id",
-            "source_refs",
-        )
+        names = ("role", "author", "origin", "authority", "brief_kind")
+        made_from = ("tool_name", "tool_call_id", "source_refs")
         title = body.get("author") or body.get("role") or body.get("brief_kind") or ref.kind
-        return self._whole(ref, record, str(title), text, **{name: body.get(name) for name in names})
+        known = {name: body.get(name) for name in (*names, *made_from)}
+        return self._whole(ref, record, str(title), text, **known)
 
     def _tool(self, ref: SourceRef) -> Whole | None:
         record = self._find("tool_execution", ref.id)

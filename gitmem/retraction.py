@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.authoring import Provenance, WriteReply, check_cause
-from gitmem.entries import Entry
+from gitmem.entries import Entry, entry_id
 from gitmem.entry_edits import EntryEdits
-from gitmem.errors import RefusedError, UnknownSource, UsageError
+from gitmem.errors import RefusedError, Unavailable, UnknownSource, UsageError
 from gitmem.json_view import JsonView
 from gitmem.judgement_rules import RETRACT, Judgement, judgement_body, subject_of, text_digests
 from gitmem.judgements import Judgements, judgement_event
@@ -42,6 +42,7 @@ class RetractReply(JsonView):
         path: the file that was changed for it, if one was.
         retracted: when, by whom, why, what is true instead, and `source_ref` of the record that says so.
         unchanged: it was retracted before.
+        lifted: what was retracted is a judgement, which no longer counts.
         staged: nothing is retracted yet: the whole of it waits as the proposal `pending_id`.
     """
 
@@ -53,6 +54,7 @@ class RetractReply(JsonView):
     unchanged: bool = False
     staged: bool = False
     pending_id: str | None = None
+    lifted: bool = False
 
 
 class Retractions:
@@ -102,7 +104,7 @@ class Retractions:
         known = self._judgements.of(ref) if ":" in ref else None
         try:
             memory = self._get(ref)
-        except UnknownSource:
+        except (UnknownSource, Unavailable):
             if known is None:
                 raise
             return _as_before(ref, known)
@@ -111,14 +113,31 @@ class Retractions:
         known = self._judgements.of(subject)
         if memory.kind == "memory" and not self._judgements.stands(memory.source_ref.partition(":")[2]):
             return RetractReply(None, "it was lifted before", subject, None, {}, unchanged=True)
-        if known is not None and memory.kind != "entry":
+        is_news = known is None or replaced_by not in (None, known.replaced_by)
+        stands = memory.kind == "entry" and self._stands(subject)
+        if known is not None and not is_news and not stands:
             return _as_before(subject, known)
         if memory.kind == "entry":
+            if known is not None and not stands:
+                self._refuse_chain(known)
             self._edits.check(parse_ref(subject).id, replaced_by)
         held = self._approval.hold(self._proposed(subject, memory, replaced_by), by)
         if held is not None:
             return _held(held, subject)
-        return self._record(subject, memory, replaced_by, by, known)
+        return self._record(subject, memory, replaced_by, by, None if is_news else known)
+
+    def _stands(self, subject: str) -> bool:
+        return bool(self._edits.find(parse_ref(subject).id))
+
+    def _refuse_chain(self, known: Judgement) -> None:
+        """Refuse to correct again what is gone while its first correction is in a store and would stay."""
+        correction = entry_id((known.replaced_by or "").strip())
+        if self._edits.find(correction):
+            raise UsageError(
+                f"it was corrected before; what is in memory instead is entry:{correction}",
+                hint=f"Retract that: gitmem retract entry:{correction} --with TEXT",
+                field="ref",
+            )
 
     def _check(self, memory: Memory) -> str:
         if memory.kind in _WHOLES:
@@ -152,9 +171,11 @@ class Retractions:
     def _reply_of_turn(
         self, subject: str, turn: Turn, facts: Mapping[str, Any], *, is_open: bool
     ) -> RetractReply:
+        lifted = subject.startswith("memory:")
         if is_open:
-            return RetractReply(None, "the turn is open", subject, None, facts)
-        return RetractReply(turn.receipt.committed, turn.receipt.reason, subject, None, facts)
+            return RetractReply(None, "the turn is open", subject, None, facts, lifted=lifted)
+        committed, reason = turn.receipt.committed, turn.receipt.reason
+        return RetractReply(committed, reason, subject, None, facts, lifted=lifted)
 
     def _event(self, subject: str, memory: Memory, replaced_by: str | None, by: Provenance) -> Event:
         is_whole = memory.kind in _SAYING and memory.total_chars <= MOST_CHARS
@@ -166,6 +187,7 @@ class Retractions:
             replaced_by=replaced_by,
             reason=by.reason,
             source=by.source,
+            statement=memory.content if is_whole and memory.kind == "entry" else None,
         )
         return judgement_event(body, now=self._recorder.now(), session=by.session_id)
 

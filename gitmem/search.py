@@ -279,6 +279,9 @@ class Search:
 
     def _is_live(self, view: _View, place: int, document: Document) -> bool:
         """Say whether a document of the index is still what its source says; `get` resolves every hit."""
+        kept_by = document.record if document.kind == "entry" else None  # the record that retracts it
+        if kept_by is not None and not self._reader.is_kept(document.source_ref, kept_by):
+            return False
         if place == len(view.parts) - 1:
             return True
         if document.record is not None and document.record in view.backlog.forgotten:

@@ -36,7 +36,8 @@ def describe(reply: RetractReply) -> str:
     if reply.staged:
         return f"{reply.source_ref}: not retracted: {reply.reason}"
     record = reply.retracted.get("source_ref")
-    told = f"{reply.source_ref}: retracted{f' by {record}' if record else ''}"
+    done = "lifted" if reply.lifted else "retracted"
+    told = f"{reply.source_ref}: {done}{f' by {record}' if record else ''}"
     if reply.committed:
         return f"{told}, committed as {reply.committed[:10]}"
     return f"{told}, not committed yet: {reply.reason}"

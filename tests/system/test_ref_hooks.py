@@ -105,7 +105,7 @@ class TestHere:
         assert "refs/heads/gitmem/turns/w00000000-copy" in refs(kept)
 
     def test_refs_are_packed_while_turns_go_on(self, home: Path) -> None:
-        """[real case] Git packs the value that it read; when the line has grown since, housekeeping goes on."""
+        """[real case] Git packs the value that it read; the line may have grown since."""
         line = line_of(home)
         packed = f"{'0' * 40} {head(home, f'{line}~1')} {line}\n"
         hook = home / ".git/hooks/reference-transaction"

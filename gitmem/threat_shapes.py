@@ -7,36 +7,29 @@ second, and what was found for one part is not looked for again when a later par
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import chain, repeat
-from operator import add
 from typing import Final, Literal
+
+from gitmem.word_places import HAN, PLAIN_WORD, STEM
 
 Scope = Literal["all", "context", "strict"]
 
 #: Between two words: anything but the end of a sentence; a dot inside a name or an ellipsis does not end one.
 _BETWEEN: Final = r"(?:[^\w.!?;。]++|_|\.(?=[\w.])|(?<=\.\.)\.)++"
-#: What no word of such a shape stands behind: see `_BETWEEN`.
-_SENTENCE_END: Final = re.compile(r"[!?;。]|(?<!\.\.)\.(?![\w.])")
 _WORD: Final = r"[^\W_]++"
 _END: Final = r"(?![a-z0-9])"
 _LITERAL: Final = re.compile(r"[a-z0-9'\u4e00-\u9fff<$/~.: -]+")
-_HAN: Final = re.compile("[\u4e00-\u9fff]")
 #: What a pattern is made of, as far as spaces in it matter.
 _PIECES: Final = re.compile(r"\\.|\(\?<[=!]|[\s\S]")
-_PLAIN_WORD: Final = re.compile("[a-z0-9]+")
 #: Words before a key word that turn it round: to say "never do it" is not to say "do it".
 _FORBIDDING: Final = (
     *("do not", "don't", "never", "must not", "should not", "cannot", "not to", "mustn't", "shouldn't"),
     *("不要", "不能", "不得", "不会", "别", "不应", "禁止", "严禁", "切勿", "请勿", "防止", "不可"),
 )
 _LONGEST_FORBIDDING: Final = 12
-#: How many letters of a word's beginning are compared before a pattern is tried.
-_STEM: Final = 6
-#: A word that stands so often is looked for by a pattern: setting one up costs more than a few places.
-_FEW: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +167,10 @@ def raw(
         is_inside: whether the signs may stand inside words, rather than begin them.
     """
     groups = [sign.split(" | ") for sign in signs]
-    if _HAN.search(pattern):
+    if HAN.search(pattern):
         return Shape(partial(_raw_patterns, pattern), _pairs(groups), (), True, unless, is_turned)
-    begins = [group for group in groups if not is_inside and all(map(_PLAIN_WORD.fullmatch, group))]
-    stems = tuple(frozenset(sign[:_STEM] for sign in group) for group in begins)
+    begins = [group for group in groups if not is_inside and all(map(PLAIN_WORD.fullmatch, group))]
+    stems = tuple(frozenset(sign[:STEM] for sign in group) for group in begins)
     others = tuple(sign for sign, group in zip(signs, groups, strict=True) if group not in begins)
     ordered = tuple(sorted(stems, key=len))
     return Shape(partial(_raw_patterns, pattern), ordered, _groups(others), False, unless, is_turned)
@@ -185,7 +178,7 @@ def raw(
 
 def _raw_patterns(pattern: str) -> tuple[str, ...]:
     loose = _loose(pattern)
-    return (loose,) if _HAN.search(loose) else tuple(map(_quick, _split(loose)))
+    return (loose,) if HAN.search(loose) else tuple(map(_quick, _split(loose)))
 
 
 @cache
@@ -214,68 +207,6 @@ def _heads_of(pattern: str) -> frozenset[str]:
 def is_forbidden(text: str, start: int) -> bool:
     """Say whether the words before a place forbid what follows."""
     return text[max(0, start - _LONGEST_FORBIDDING) : start].rstrip().endswith(_FORBIDDING)
-
-
-def sentences_of(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the sentences of a folded text begin and end, as shapes of words take them."""
-    start = 0
-    for end in _SENTENCE_END.finditer(text):
-        yield start, end.start()
-        start = end.end()
-    yield start, len(text)
-
-
-def words_of(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Return the words of a part of a folded text."""
-    return _PLAIN_WORD.finditer(text, start, end)
-
-
-def key_of(word: str) -> str:
-    """Return how a word begins; a short one is whole and ends in a space."""
-    return word[:_STEM] if len(word) >= _STEM else word + " "
-
-
-def keys_of(text: str) -> set[str]:
-    """Return how the words of a folded text begin."""
-    return set(map(key_of, _PLAIN_WORD.findall(text)))
-
-
-def stems_of(key: str) -> set[str]:
-    """Return a key of `keys_of` cut to every length that shapes compare."""
-    bare = key.rstrip()
-    return {key, bare, *(bare[:size] for size in range(2, _STEM))}
-
-
-def places_of(text: str, key: str) -> list[int]:
-    """Return where in a folded text the words stand that begin like a key of `keys_of`."""
-    bare = key.rstrip()
-    if text.count(bare) > _FEW:
-        return [match.start() for match in _begun_by(key).finditer(text)]
-    places = []
-    place = text.find(bare)
-    while place >= 0:
-        if _begun_by(key).match(text, place):
-            places.append(place)
-        place = text.find(bare, place + 1)
-    return places
-
-
-@lru_cache(maxsize=1 << 10)
-def _begun_by(key: str) -> re.Pattern[str]:
-    """Return the pattern of a word that begins like a key; it begins with a letter, which is found fast."""
-    bare = key.rstrip()
-    end = _END if key.endswith(" ") else ""
-    return re.compile(f"{bare[0]}(?<![a-z0-9]{bare[0]}){bare[1:]}{end}")
-
-
-def pairs_of(text: str) -> frozenset[str]:
-    """Return the pairs of neighbouring characters of a text; Chinese words are told by them."""
-    return frozenset(map(add, text, text[1:]))
-
-
-def has_chinese(text: str) -> bool:
-    """Say whether a text holds Chinese characters."""
-    return not text.isascii() and _HAN.search(text) is not None
 
 
 def _in_order(steps: Iterable[str]) -> str:
@@ -388,7 +319,7 @@ def _pairs(groups: Iterable[Iterable[str]]) -> tuple[frozenset[str], ...]:
 
 def _is_stem(sign: str) -> bool:
     word = sign.rstrip()
-    return len(word) > 1 and _PLAIN_WORD.fullmatch(word[:_STEM]) is not None
+    return len(word) > 1 and PLAIN_WORD.fullmatch(word[:STEM]) is not None
 
 
 def _sign(choice: str) -> str:
@@ -404,7 +335,7 @@ def _sign(choice: str) -> str:
     found = [one + " " for one in re.split(r"[ '.-]", literal)]
     if rest:
         found[-1] = found[-1].strip()
-    return max(found, key=len, default="").removesuffix(" " if _HAN.search(literal) else "\0")
+    return max(found, key=len, default="").removesuffix(" " if HAN.search(literal) else "\0")
 
 
 def _heads(part: str) -> frozenset[str]:
@@ -417,8 +348,8 @@ def _heads(part: str) -> frozenset[str]:
         word, rest = match[0], choice[match.end() :]
         if rest[:1] in ("?", "*", "{"):
             word = word[:-1]
-        if len(word) >= _STEM:
-            found.add(word[:_STEM])
+        if len(word) >= STEM:
+            found.add(word[:STEM])
         elif rest[:1] in ("", " ", "'", "-") and rest[:2] not in ("-?", " ?"):
             found.add(word + " ")
         else:
@@ -428,4 +359,4 @@ def _heads(part: str) -> frozenset[str]:
 
 def _key(sign: str) -> str:
     """Return what of a sign is compared: how a long word begins, all of a short one with its space."""
-    return sign if len(sign) <= _STEM and sign.endswith(" ") else sign[:_STEM].rstrip()
+    return sign if len(sign) <= STEM and sign.endswith(" ") else sign[:STEM].rstrip()

@@ -20,12 +20,14 @@ from gitmem.threat_shapes import (
     Rule,
     Shape,
     compiled,
-    has_chinese,
     is_forbidden,
+    patterns_of,
+)
+from gitmem.word_places import (
+    has_chinese,
     key_of,
     keys_of,
     pairs_of,
-    patterns_of,
     places_of,
     sentences_of,
     stems_of,

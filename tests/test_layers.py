@@ -26,10 +26,10 @@ FLOORS = [
         control_signs conflict_marks ledger_text store_text text_folding findings secret_rules redaction
         front_matter_yaml front_matter
         front_matter_edit note_text catalog note_identity slugs blocked_parts invisible_characters
-        threat_shapes injection_rules smuggling_rules role_rules remote_control_rules
+        word_places threat_shapes injection_rules smuggling_rules role_rules remote_control_rules
         exfiltration_rules english_injection english_deception english_leaks chinese_injection
         chinese_leaks threat_orders english_overrides english_persuasion english_unlocking
-        english_control english_theft chinese_overrides chinese_persuasion chinese_control
+        english_smuggling english_control english_theft chinese_overrides chinese_persuasion chinese_control
         foreign_injection threat_rules mentions disguises
         threats recorded_threats scanner found_edits prose_section prompt_block stemming analysis
         documents

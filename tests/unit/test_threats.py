@@ -12,8 +12,9 @@ from scanner_set import samples, score
 from gitmem.errors import UsageError
 from gitmem.text_folding import fold
 from gitmem.threat_rules import IN_SCOPE, RULES
-from gitmem.threat_shapes import Rule, keys_of, patterns_of, places_of
+from gitmem.threat_shapes import Rule, patterns_of
 from gitmem.threats import Finding, blocked_message, find_threats
+from gitmem.word_places import keys_of, places_of
 
 #: The published table (hermes 3.3): id -> scope.
 HERMES = {

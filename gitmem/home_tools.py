@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from gitmem.errors import GitmemError, UsageError
@@ -20,6 +20,9 @@ Arguments = Mapping[str, Any]
 
 #: Arguments of a call that say what led to it, whatever the tool.
 _CAUSE: Final = ("session", "turn", "source", "reason")
+
+#: Arguments that a tool takes besides those that its description names.
+_ALSO: Final[Mapping[str, Sequence[str]]] = {"memory": ("new_text",)}
 
 
 class ToolHome(Protocol):
@@ -135,6 +138,7 @@ class Tools:
             if name not in self._tools:
                 raise UsageError(f"no tool {str(name)[:80]!r}", hint=f"Tools: {', '.join(self._tools)}.")
             given = _parse(arguments)
+            _refuse_unknown(self._tools[name], given)
             if name != "memory":  # which answers whatever its arguments are
                 _check(self._tools[name], given)
             reply: dict[str, Any] = to_json(self._calls[name](given))
@@ -194,6 +198,17 @@ def _parse(arguments: Arguments | str | None) -> dict[str, Any]:
     if not isinstance(arguments, Mapping):
         raise UsageError("the arguments are an object")
     return {str(name): value for name, value in arguments.items()}
+
+
+def _refuse_unknown(tool: ToolDescription, given: Arguments) -> None:
+    """Refuse arguments that the tool would pass over: their words would be lost without a word."""
+    known = (*tool.parameters["properties"], *_CAUSE, *_ALSO.get(tool.name, ()))
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        listed = ", ".join(tool.parameters["properties"])
+        raise UsageError(
+            f"{tool.name} has no argument {unknown[0][:80]!r}", hint=f"Arguments: {listed}.", field=unknown[0]
+        )
 
 
 def _check(tool: ToolDescription, given: Arguments) -> None:

@@ -326,7 +326,7 @@ def _path_of_title(text: str, title: str | None, note_id: str) -> str:
     if not named or named == "note":
         raise UsageError(
             "a new note needs a path, a title or a heading",
-            hint="Give --title, or begin the text with # Title.",
+            hint="Give a title, or begin the text with # Title.",
         )
     named = redact_secrets(named)[0]  # before a slug makes it unlike one
     return note_path(f"{NOTES}/{make_slug(named) or f'note-{note_id[:4]}'}.md")

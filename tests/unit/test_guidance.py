@@ -169,6 +169,8 @@ BAD: list[tuple[str, Any]] = [
     ("memory_note", {"action": "edit", "note": "missing.md", "content": "x"}),
     ("memory_note", {"action": "show", "note": 5}),
     ("memory_note", {"action": "add", "title": "x", "tags": [1]}),
+    ("memory_search", {"query": "kiln", "q": "oven"}),
+    ("memory", {"action": "add", "target": "memory", "text": "x"}),
 ]
 
 
@@ -179,3 +181,18 @@ def test_a_wrong_call_is_answered(home: AgentHome, name: str, arguments: Any) ->
     assert reply["success"] is False
     assert isinstance(reply["error"], str)
     json.dumps(reply)
+
+
+def test_an_unknown_argument_is_answered_with_the_known_ones(home: AgentHome) -> None:
+    """What would be passed over was meant to say something."""
+    reply = home.tools().call("memory_search", {"q": "port", "session": "s1"})
+    assert "no argument 'q'" in reply["error"]
+    assert "query" in reply["hint"]
+    said = {
+        "action": "add",
+        "target": "memory",
+        "new_text": "By the other name.",
+        "session": "s1",
+        "reason": "x",
+    }
+    assert home.tools().call("memory", said)["success"] is True

@@ -154,7 +154,7 @@ class MemoryReader:
         """Return the ref that a text is or stands for."""
         if not isinstance(text, str) or ":" in text or not text:
             return parse_ref(text)
-        found = list(self._complete(text))
+        found = list(dict.fromkeys(self._complete(text)))
         if not found:
             # The reason why it is no ref says more than that nothing was found.
             if not re.fullmatch(r"[A-Za-z0-9_.-]+", text):
@@ -187,6 +187,8 @@ class MemoryReader:
                 yield from self._note_named(text)
             return
         yield from (f"entry:{entry}" for entry, *_ in self._files.entries() if entry.startswith(text))
+        if self._judged(f"entry:{text}") is not None:
+            yield f"entry:{text}"
         yield from self._note_named(text)
 
     def _turns_named(self, text: str) -> list[str]:

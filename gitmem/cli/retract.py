@@ -9,6 +9,7 @@ import click
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import cause, write_options
+from gitmem.errors import InvalidRef, UnknownSource
 
 if TYPE_CHECKING:
     from gitmem.retraction import RetractReply
@@ -25,7 +26,11 @@ def command(ref: str, replaced_by: str | None, **values: Any) -> None:
     again, you can. To take a retraction back, retract the record that it names.
     """
     settings = current()
-    reply = settings.open_home().retract(ref, replaced_by=replaced_by, **cause(values))
+    try:
+        reply = settings.open_home().retract(ref, replaced_by=replaced_by, **cause(values))
+    except (InvalidRef, UnknownSource) as error:
+        error.hint = f"{error.hint or ''} What a commit did is taken back with `git revert`.".strip()
+        raise
     settings.reply(reply, lambda: "" if settings.quiet else describe(reply))
 
 

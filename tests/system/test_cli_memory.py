@@ -184,3 +184,18 @@ def test_a_secret_in_a_title_leaves_a_readable_note(home: Path) -> None:
     (note,) = AgentHome.open(home).notes().notes
     assert (note.title, note.problems) == ("the key [redacted: aws-access-key-id]", ())
     assert key not in note.text
+
+
+def test_what_a_person_reads_of_a_retraction(home: Path) -> None:
+    """Retracted, lifted, removed: each is told as what it is."""
+    assert gitmem("memory", "add", "--content", "Graz", cwd=home).code == 0
+    (ref,) = (one.source_ref for one in AgentHome.open(home).entries("memory"))
+    assert f"{ref}: retracted by memory:" in gitmem("retract", ref, cwd=home).out
+    ran = gitmem("get", ref, "--json", cwd=home)
+    record = ran.json["memory"]["metadata"]["retracted"]["source_ref"]
+    assert gitmem("get", ref, cwd=home).out == "Graz\n"
+    assert gitmem("retract", record, cwd=home).out.startswith(f"{record}: lifted, committed as ")
+    ran = gitmem("get", ref, "--json", cwd=home)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "memory_source_unavailable")
+    ran = gitmem("retract", "HEAD~1", cwd=home)
+    assert (ran.code, "git revert" in ran.err) == (2, True)

@@ -110,6 +110,14 @@ class TestRetracted:
         home.retract(linz, replaced_by="Wien")
         assert home.entries("memory").texts == ["Wien"]
 
+    def test_an_id_is_enough(self, home: AgentHome) -> None:
+        """As of what is in a store."""
+        ref = add(home, "Graz")
+        home.retract(ref)
+        assert home.get(ref.partition(":")[2]).source_ref == ref
+        home.memory("add", content="Graz", by="operator")
+        assert home.get(ref.partition(":")[2]).source_ref == ref
+
 
 class TestGone:
     """What was removed or replaced says so; what never was is unknown."""

@@ -11,8 +11,10 @@ from gitmem.cli.commands import options
 
 write_options = options(
     click.option("--session", metavar="ID", help="The conversation that it belongs to."),
-    click.option("--turn", metavar="ID", help="The turn that caused it."),
-    click.option("--source", metavar="REF", help="The message that it goes back to."),
+    click.option(
+        "--turn", metavar="ID", help="The turn that caused it; taken as given, it may be on another machine."
+    ),
+    click.option("--source", metavar="REF", help="The message that it goes back to; taken as given, too."),
     click.option("--reason", metavar="TEXT", help="Why, in a sentence."),
     click.option(
         "--as",

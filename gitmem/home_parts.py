@@ -1,4 +1,4 @@
-"""The parts of an open home, each made when first needed, so that a command pays only for what it uses."""
+"""The parts of an open home, each made when first needed: a command pays only for what it uses."""
 
 from __future__ import annotations
 
@@ -17,46 +17,32 @@ from gitmem.commit_signing import is_signing
 from gitmem.config import HomeConfig
 from gitmem.errors import GitmemError
 from gitmem.file_writes import FileWrites
-from gitmem.findings import ALLOW_SETTING, allow_sentence, split_allowed, text_mark
+from gitmem.findings import allow_sentence, text_mark
 from gitmem.found_edits import refuse_found_secret
 from gitmem.home_owner import HomeOwner
+from gitmem.home_reading_parts import ReadingParts
 from gitmem.identity import agent_identity, operator_identity
 from gitmem.init import prepare_git
 from gitmem.layout import Layout
-from gitmem.ledger import Ledger
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import ProposalFolder
 from gitmem.records import Event
 from gitmem.spool import Spool
-from gitmem.tree_files import ManagedFile, read_managed
 from gitmem.turn import Turn, TurnRecorder
 from gitmem.turn_line import TurnLine
 from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
-    from gitmem.agent_sight import AgentSight
-    from gitmem.findings import Finding
-    from gitmem.history import History
     from gitmem.hook_files import HookFiles
-    from gitmem.indexer import Indexer
-    from gitmem.judgements import Judgements
-    from gitmem.ledger_copy import LedgerCopy
-    from gitmem.machine_settings import MachineSettings
     from gitmem.memory_stores import MemoryStores, Verdict
     from gitmem.memory_tool import MemoryTool
-    from gitmem.note_ids import NoteIds
-    from gitmem.notes import Notes
     from gitmem.prose_writes import ProseWrites
     from gitmem.refused_facts import RefusedFacts
-    from gitmem.scanner import Scan
-    from gitmem.search import Search
-    from gitmem.search_index import SearchIndex
     from gitmem.session_snapshot import SessionSnapshots
-    from gitmem.store_sight import StoreSights
 
 
-class HomeParts:
+class HomeParts(ReadingParts):
     """Wires one home.
 
     Args:
@@ -69,12 +55,8 @@ class HomeParts:
     def __init__(
         self, layout: Layout, config: HomeConfig, repository: DulwichRepository, now: Callable[[], float]
     ) -> None:
-        self.layout = layout
-        self.config = config
-        self.repository = repository
-        self.now = now
+        super().__init__(layout, config, repository, now)
         self.agent = agent_identity(config.agent, config.home_id)
-        self.ledger = Ledger(repository, layout, config.home_id)
         self.spool = Spool(layout.spool)
         self.line = TurnLine(
             repository, layout, self.ledger, home_id=config.home_id, agent=self.agent, now=now
@@ -189,46 +171,12 @@ class HomeParts:
         said = f"{found.verdict}." if is_harmful else found.sentence
         return f"This text was {said} See {found.source_ref}.", found.source_ref
 
-    @property
-    def allowed(self) -> frozenset[str]:
-        """This machine's exceptions for the scanner."""
-        return split_allowed(self.repository.config(ALLOW_SETTING))
-
-    def scan(self, text: str) -> Scan:
-        """Judge a text for a prompt, by the rules and with what this machine allows."""
-        from gitmem.scanner import scan
-
-        return scan(text, allowed=self.allowed)
-
-    def judge(self, text: str) -> Sequence[Finding]:
-        """Return what of a text must not reach a prompt."""
-        return self.scan(text).findings
-
-    @cached_property
-    def sight(self) -> AgentSight:
-        """What an agent may see of curated memory."""
-        from gitmem.agent_sight import AgentSight
-
-        return AgentSight(self._judge_in)
-
-    def _judge_in(self, text: str, scope: str) -> Sequence[Finding]:
-        from gitmem.scanner import scan
-
-        return scan(text, scope, self.allowed).findings
-
     @cached_property
     def refused_facts(self) -> RefusedFacts:
         """Facts for which a store had no room."""
         from gitmem.refused_facts import RefusedFacts
 
         return RefusedFacts(self.layout, self.recorder, self.ledger, self.now)
-
-    @cached_property
-    def sights(self) -> StoreSights:
-        """The memory stores as prompts are made from them."""
-        from gitmem.store_sight import StoreSights
-
-        return StoreSights(self.layout, self.config, self.ledger.receipts, self.judge)
 
     @cached_property
     def snapshots(self) -> SessionSnapshots:
@@ -269,95 +217,6 @@ class HomeParts:
     def approval(self) -> WriteApproval:
         """What decides which changes wait for it."""
         return WriteApproval(self.proposals, self.repository.config, now=self.now)
-
-    @cached_property
-    def judgements(self) -> Judgements:
-        """What was retracted and rejected."""
-        from gitmem.judgements import Judgements
-
-        return Judgements(self.ledger, self.layout)
-
-    def read_file(self, path: str) -> bytes | None:
-        """Return a managed file's bytes; None where there is none, or none that can be read."""
-        found = read_managed(self.layout.root, path)
-        return found.content if isinstance(found, ManagedFile) else None
-
-    @cached_property
-    def notes(self) -> Notes:
-        """The notes as they are on disk."""
-        from gitmem.notes import Notes
-        from gitmem.search_index import file_marks
-
-        return Notes(self.repository, self.layout, lambda: file_marks(self.index))
-
-    @cached_property
-    def note_ids(self) -> NoteIds:
-        """The ids of notes that have none in their front matter."""
-        from gitmem.note_ids import NoteIds
-
-        return NoteIds(self.repository, self.layout)
-
-    @cached_property
-    def index(self) -> SearchIndex:
-        """The search index."""
-        from gitmem.backends.whoosh_index import WhooshIndex
-
-        return WhooshIndex(self.layout.index)
-
-    @cached_property
-    def indexer(self) -> Indexer:
-        """What brings the index up to date."""
-        from gitmem.indexer import Indexer
-
-        return Indexer(self.repository, self.ledger, self.layout, self.note_ids, self.index)
-
-    @cached_property
-    def search(self) -> Search:
-        """Searching and reading."""
-        from gitmem.gone_entries import GoneEntries
-        from gitmem.memory_get import MemoryReader
-        from gitmem.search import Search
-
-        return Search(
-            self.repository,
-            self.ledger,
-            self.layout,
-            self.index,
-            note_ids=self.note_ids,
-            reader=MemoryReader(
-                self.ledger,
-                self.layout,
-                self.notes,
-                self.config.home_id,
-                self.judgements.of,
-                sight=self.sight,
-                gone=GoneEntries(self.repository, self.ledger, self.judgements.of),
-            ),
-            judgements=self.judgements,
-            sight=self.sight,
-        )
-
-    @cached_property
-    def history(self) -> History:
-        """The audit trail."""
-        from gitmem.history import History
-
-        return History(self.repository, self.ledger, self.config.home_id, self.config.agent)
-
-    @cached_property
-    def settings(self) -> MachineSettings:
-        """The settings of this machine."""
-        from gitmem.machine_settings import MachineSettings
-
-        return MachineSettings(self.repository, self.config, self.layout)
-
-    @cached_property
-    def ledger_copy(self) -> LedgerCopy:
-        """The ledger's copy on disk."""
-        from gitmem.disk_copy import DiskCopy
-        from gitmem.ledger_copy import LedgerCopy
-
-        return LedgerCopy(self.ledger, DiskCopy(self.repository, self.layout), self.layout)
 
     def _take_session(self, event: Event) -> Event:
         return self.snapshots.take_event(event)

@@ -21,46 +21,45 @@ FLOORS = [
         "errors times counted records refs config identity json_view",
         # 1 pure rules
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
-        subjects authored_text branch_changes entries memory_call memory_rules
-        memory_reply graphemes frozen_block guidance judgement_rules protected_paths note_tags
-        control_signs conflict_marks ledger_text store_text text_folding findings secret_rules redaction
-        front_matter_yaml front_matter
-        front_matter_edit note_text catalog note_identity slugs blocked_parts invisible_characters
-        word_places threat_shapes injection_rules smuggling_rules role_rules remote_control_rules
-        exfiltration_rules english_injection english_deception english_leaks chinese_injection
-        chinese_leaks threat_orders english_overrides english_persuasion english_unlocking
-        english_smuggling english_control english_theft chinese_overrides chinese_persuasion chinese_control
-        foreign_injection threat_rules mentions disguises
-        threats recorded_threats scanner found_edits prose_section prompt_block stemming analysis
-        documents
-        manifest ranking exact_words snippet advanced_query search_reply text_merge branch_merge
-        settling tree_edit staging_extensions staging_area pack_format git_pattern attributes
-        git_refs git_config reachability growing_file ledger_tree line_trees tree_changes ledger_growth""",
+        subjects authored_text branch_changes entries memory_call memory_rules memory_reply
+        graphemes frozen_block guidance judgement_rules protected_paths note_tags control_signs
+        conflict_marks ledger_text store_text text_folding findings secret_rules redaction
+        front_matter_yaml front_matter front_matter_edit note_text catalog note_identity slugs
+        blocked_parts invisible_characters word_places threat_shapes injection_rules smuggling_rules
+        role_rules remote_control_rules exfiltration_rules english_injection english_deception
+        english_leaks chinese_injection chinese_leaks threat_orders english_overrides
+        english_persuasion english_unlocking english_smuggling english_control english_theft
+        chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
+        disguises threats recorded_threats scanner found_edits prose_section prompt_block stemming
+        analysis documents manifest ranking exact_words snippet advanced_query search_reply
+        text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
+        git_pattern attributes git_refs git_config reachability growing_file ledger_tree line_trees
+        tree_changes ledger_growth""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
-        shared_files file_exchange work_tree home_owner attribute_files commit_signing new_repository
-        ref_files pack_files pack_sources private_folder search_index memory_part changes cat_file templates/""",
+        shared_files file_exchange work_tree home_owner attribute_files commit_signing
+        new_repository ref_files pack_files pack_sources private_folder search_index memory_part
+        changes cat_file templates/""",
         # 3 one library each, and the fakes
         "backends/dulwich_repository backends/whoosh_index/ backends/watchdog_changes testing/",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
-        branch_landing branch_queue operator_branch curated auto_load store_sight content_checks commit_checks
-        hook_scripts hook_files pushed_lines note_ids authored_files
-        note_paths notes tree_sight proposals write_approval duty watch_state home_place writer
-        failure_counts lines spare_files
-        drivers spool_file spool ledger
-        segment_facts judgements lifecycle history sealing line_position line_merge line_recovery disk_copy
-        line_draft turn_line adoption ledger_copy session_snapshot""",
+        branch_landing branch_queue operator_branch curated auto_load store_sight content_checks
+        commit_checks hook_scripts hook_files pushed_lines note_ids authored_files note_paths notes
+        tree_sight proposals write_approval duty watch_state home_place writer failure_counts lines
+        spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
+        sealing line_position line_merge line_recovery disk_copy line_draft turn_line adoption
+        ledger_copy session_snapshot""",
         # 5 use cases
-        """init turn index_backlog index_batch indexer memory_text gone_entries memory_files agent_sight memory_get
-        latest_snapshots search_candidates search_hits unindexed search status commit_found importers/
-        machine_settings memory_records authoring refused_facts prose_writes entry_edits memory_gate
-        memory_stores memory_tool retraction
-        proposal_judging editing memory_status status_report sample_home shown file_writes
+        """init turn index_backlog index_batch indexer memory_text gone_entries memory_files
+        agent_sight memory_get latest_snapshots search_candidates search_hits unindexed search
+        status commit_found importers/ machine_settings memory_records authoring refused_facts
+        prose_writes entry_edits memory_gate memory_stores memory_tool retraction proposal_judging
+        editing memory_status status_report sample_home shown file_writes home_reading_parts
         home_parts""",
         # 6 doors
-        """watch_parts vigil watch home_notes home_memory home_judging home_editing home_sessions home_tools
-        home demo watch_home git_driver cli/ __main__""",
+        """watch_parts vigil watch home_notes home_memory home_judging home_editing home_sessions
+        home_tools home demo watch_home git_driver cli/ __main__""",
     )
 ]
 

@@ -1,0 +1,172 @@
+"""The reading parts of an open home: what finds, judges and shows; each is made when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gitmem.backends.dulwich_repository import DulwichRepository
+from gitmem.config import HomeConfig
+from gitmem.findings import ALLOW_SETTING, split_allowed
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.tree_files import ManagedFile, read_managed
+
+if TYPE_CHECKING:
+    from gitmem.agent_sight import AgentSight
+    from gitmem.findings import Finding
+    from gitmem.history import History
+    from gitmem.indexer import Indexer
+    from gitmem.judgements import Judgements
+    from gitmem.ledger_copy import LedgerCopy
+    from gitmem.machine_settings import MachineSettings
+    from gitmem.note_ids import NoteIds
+    from gitmem.notes import Notes
+    from gitmem.scanner import Scan
+    from gitmem.search import Search
+    from gitmem.search_index import SearchIndex
+    from gitmem.store_sight import StoreSights
+
+
+class ReadingParts:
+    """Wires what reads one home.
+
+    Args:
+        layout: its folders.
+        config: its own facts.
+        repository: its objects and refs.
+        now: the wall clock, seconds since 1970.
+    """
+
+    def __init__(
+        self, layout: Layout, config: HomeConfig, repository: DulwichRepository, now: Callable[[], float]
+    ) -> None:
+        self.layout = layout
+        self.config = config
+        self.repository = repository
+        self.now = now
+        self.ledger = Ledger(repository, layout, config.home_id)
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """This machine's exceptions for the scanner."""
+        return split_allowed(self.repository.config(ALLOW_SETTING))
+
+    def scan(self, text: str) -> Scan:
+        """Judge a text for a prompt, by the rules and with what this machine allows."""
+        from gitmem.scanner import scan
+
+        return scan(text, allowed=self.allowed)
+
+    def judge(self, text: str) -> Sequence[Finding]:
+        """Return what of a text must not reach a prompt."""
+        return self.scan(text).findings
+
+    @cached_property
+    def sight(self) -> AgentSight:
+        """What an agent may see of curated memory."""
+        from gitmem.agent_sight import AgentSight
+
+        return AgentSight(self._judge_in)
+
+    def _judge_in(self, text: str, scope: str) -> Sequence[Finding]:
+        from gitmem.scanner import scan
+
+        return scan(text, scope, self.allowed).findings
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """What was retracted and rejected."""
+        from gitmem.judgements import Judgements
+
+        return Judgements(self.ledger, self.layout)
+
+    @cached_property
+    def sights(self) -> StoreSights:
+        """The memory stores as prompts are made from them."""
+        from gitmem.store_sight import StoreSights
+
+        return StoreSights(self.layout, self.config, self.ledger.receipts, self.judge)
+
+    @cached_property
+    def notes(self) -> Notes:
+        """The notes as they are on disk."""
+        from gitmem.notes import Notes
+        from gitmem.search_index import file_marks
+
+        return Notes(self.repository, self.layout, lambda: file_marks(self.index))
+
+    @cached_property
+    def note_ids(self) -> NoteIds:
+        """The ids of notes that have none in their front matter."""
+        from gitmem.note_ids import NoteIds
+
+        return NoteIds(self.repository, self.layout)
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """The search index."""
+        from gitmem.backends.whoosh_index import WhooshIndex
+
+        return WhooshIndex(self.layout.index)
+
+    @cached_property
+    def indexer(self) -> Indexer:
+        """What brings the index up to date."""
+        from gitmem.indexer import Indexer
+
+        return Indexer(self.repository, self.ledger, self.layout, self.note_ids, self.index)
+
+    @cached_property
+    def search(self) -> Search:
+        """Searching and reading."""
+        from gitmem.gone_entries import GoneEntries
+        from gitmem.memory_get import MemoryReader
+        from gitmem.search import Search
+
+        return Search(
+            self.repository,
+            self.ledger,
+            self.layout,
+            self.index,
+            note_ids=self.note_ids,
+            reader=MemoryReader(
+                self.ledger,
+                self.layout,
+                self.notes,
+                self.config.home_id,
+                self.judgements.of,
+                sight=self.sight,
+                gone=GoneEntries(self.repository, self.ledger, self.judgements.of),
+            ),
+            judgements=self.judgements,
+            sight=self.sight,
+        )
+
+    @cached_property
+    def history(self) -> History:
+        """The audit trail."""
+        from gitmem.history import History
+
+        return History(self.repository, self.ledger, self.config.home_id, self.config.agent)
+
+    @cached_property
+    def settings(self) -> MachineSettings:
+        """The settings of this machine."""
+        from gitmem.machine_settings import MachineSettings
+
+        return MachineSettings(self.repository, self.config, self.layout)
+
+    @cached_property
+    def ledger_copy(self) -> LedgerCopy:
+        """The ledger's copy on disk."""
+        from gitmem.disk_copy import DiskCopy
+        from gitmem.ledger_copy import LedgerCopy
+
+        return LedgerCopy(self.ledger, DiskCopy(self.repository, self.layout), self.layout)
+
+    def read_file(self, path: str) -> bytes | None:
+        """Return a managed file's bytes; None where there is none, or none that can be read."""
+        found = read_managed(self.layout.root, path)
+        return found.content if isinstance(found, ManagedFile) else None

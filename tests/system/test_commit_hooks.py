@@ -73,7 +73,9 @@ class TestWhatIsStaged:
         commit_all(home, "side", {"notes/a.md": "one\n```\nport 1\n```\n"})
         git("checkout", "-q", "main", cwd=home)
         commit_all(home, "main", {"notes/a.md": "one\n```\nport 2\n```\n"})
-        run_git("-c", "merge.gitmem-notes.driver=false", "merge", "side", cwd=home)
+        with (home / ".git/info/attributes").open("a") as attributes:
+            attributes.write("* merge\n")  # as Git merges without gitmem's driver
+        assert run_git("merge", "side", cwd=home).returncode != 0
         text = f"one\n```\n{MARKS}```\n".replace("x", "port 2").replace("y", "port 1")
         write_files(home, {"notes/a.md": text})
         git("add", "-A", cwd=home)

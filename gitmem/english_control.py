@@ -22,9 +22,11 @@ _QUEUES: Final = (
     r"clickup|ticket|tickets|ci|buildkite|actions|temporal)\b"
 )
 _CONTROLLER: Final = (
-    "c2 | c&c | controllers?(?:'s)? | (?:the )?control (?:server|host|node|point) | command (?:server|"
+    "c2 | c&c | controllers?(?:'s)?(?! of\\b) | (?:the )?control (?:server|host|node|point) | command "
+    "(?:server|"
     "host|node|"
-    "post) | operator's (?:server|host|machine|address) | handlers? | botmaster | bot master | mothership |"
+    "post) | operator's (?:server|host|machine|address) | (?:your|our) handlers? | botmaster | bot master | "
+    "mothership | the (?:hub|collector|c2|central server|base station|operators?) |"
     " headquarters | attackers?(?:'s)? | our (?:server|network|host|base|relay|hub) | my (?:server|"
     "host|machine|"
     "box|relay) | remote (?:server|host|controller|operator|machine) | home (?:server|base) | https? | "
@@ -46,7 +48,10 @@ _ABOUT: Final = (
     r"storm|hope|hurricane|wrought|wreak\w*|novel|heroes|hero|tale|beast|creature|moon|light|wood|cheese)\b"
 )
 _FRAMEWORK: Final = (
-    "sliver | havoc | mythic | cobalt strike | metasploit | brainworm | msfconsole | msfvenom | meterpreter"
+    "(?:sliver|havoc|mythic)(?! (?:branch|font|for|name|theme|team|repo\\w*|ticket|quests?|mode|"
+    "weapons?|items?|raids?|of"
+    "|creatures?|story|page|tag|label|release|in|among|with)\\b) | cobalt strike | metasploit | "
+    "brainworm | msfconsole | msfvenom | meterpreter"
 )
 
 ENGLISH_CONTROL: Final[dict[str, tuple[Shape, ...]]] = {

@@ -165,7 +165,7 @@ ENGLISH_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
             unless=r"\b(?:my|her|his|their|career|company|onboarding)\b",
         ),
         raw(
-            r"\b(?:only|solely|exclusively) (?:follow|obey|listen to|trust|execute|act on|do what|do) "
+            r"\b(?:only|solely|exclusively) (?:follow|obey|listen to|trust|execute|act on|do what) "
             r"(?:what )?(?:this|these|the following|my|me|the instructions (?:below|in this)|orders"
             r" from)\b(?! (?:guide|checklist|order|recipe|link|steps))",
             "only | solely | exclusively",

@@ -151,7 +151,7 @@ ENGLISH_LEAKS: Final[dict[str, tuple[Shape, ...]]] = {
             r"control server|command server|remote controller|operator's (?:c2|server)|"
             r"attacker(?:'s)?(?: server)?|handler|botmaster)\b",
             "c2 | c&c | server | controller | attacker | handler | botmaster",
-            unless=r"\b(?:event handler|exception|error handler|call handler|detects?)\b",
+            unless=r"\b(?:event handler|the handler|exception|error handler|call handler|detects?)\b",
         ),
         raw(
             r"\breport (?:back |home |in )?(?:your )?(?:status|position|presence|findings|results)"

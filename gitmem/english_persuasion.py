@@ -21,6 +21,19 @@ _SIGNS_OF_FILES: Final = ".env | credentials | .netrc | .pgpass | .npmrc | .pypi
 
 ENGLISH_PERSUASION: Final[dict[str, tuple[Shape, ...]]] = {
     "deception_hide": (
+        words(
+            "do not | don't | never | you must not",
+            "tell | inform | alert | notify",
+            "(?:anyone|anybody|any human|a soul|any person|management|your boss|your "
+            "team)(?=\\s*[.!,;]|\\s*$| (?:about|"
+            "that|what|of|else)\\b)",
+            room=2,
+            is_turned=False,
+            unless=(
+                r"\b(?:party|surprise|birthday|present|password|pin|passcode|secret santa|twice|gift|"
+                r"key code)\b"
+            ),
+        ),
         raw(
             r"\b(?:so|so that|such that)(?: that)? (?:(?:the |your )(?:user|operator|owner|human|"
             r"admin\w*|team)"
@@ -144,7 +157,7 @@ ENGLISH_PERSUASION: Final[dict[str, tuple[Shape, ...]]] = {
             ),
         ),
         order(
-            "become | be | turn into | transform into | morph into | act as | serve as | behave as | "
+            "become | turn into | transform into | morph into | act as | serve as | behave as | "
             "work as |"
             " speak as | answer as | respond as | reply as | play",
             "an? | the | my",
@@ -162,7 +175,7 @@ ENGLISH_PERSUASION: Final[dict[str, tuple[Shape, ...]]] = {
             r"personality|"
             r"character|identity|function|purpose|job|mode) (?:to|with|into|for|as)\b",
             "role | persona | personality | character | identity | function | purpose | job | mode",
-            unless=r"\b(?:profile|settings page|slack|account|hr)\b",
+            unless=r"\b(?:profile|settings|slack|account|hr|github|gitlab|portal)\b",
         ),
         raw(
             r"\bforget (?:that )?(?:you(?:'re| are| were| have been)|being) (?:an? |the |only |just |"
@@ -189,8 +202,14 @@ ENGLISH_PERSUASION: Final[dict[str, tuple[Shape, ...]]] = {
     ),
     "role_pretend": (
         order(
+            "pretend",
+            "to be | that you | you | you're | being | not to be",
+            room=2,
+            unless=_PRETENCE,
+        ),
+        order(
             "impersonate | pose as | masquerade as | play the part of | play the role of | make believe |"
-            " make-believe | disguise yourself as | pass yourself off as | pretend | roleplay | role-play |"
+            " make-believe | disguise yourself as | pass yourself off as | roleplay | role-play |"
             " feign being | pass for | imitate | simulate being",
             "an? | the | my | your | that you | to be | being | you | as | root | dan | someone | somebody |"
             " another | not to be | human",

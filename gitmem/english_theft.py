@@ -137,7 +137,7 @@ ENGLISH_THEFT: Final[dict[str, tuple[Shape, ...]]] = {
             " steal | zip up | back up | dig | navigate | visit | peek | inspect | iterate | loop",
             r"(?:(?:~|\$\{?home\}?|/root|/home/[\w.-]{1,40}|/users/[\w.-]{1,40})/)\.ssh(?![\w-])",
             room=60,
-            stop="\n;!?",
+            stop=";!?",
             signs=(".ssh",),
             is_turned=True,
             unless=(
@@ -153,7 +153,7 @@ ENGLISH_THEFT: Final[dict[str, tuple[Shape, ...]]] = {
             r"spread|propagate|"
             r"each (?:server|host|machine)|any (?:server|host|machine))(?![a-z])",
             room=80,
-            stop="\n;!?",
+            stop=";!?",
             signs=(".ssh",),
         ),
     ),

@@ -24,7 +24,7 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
             "see | know | read | hear | get | view | have | learn",
             _PROMPT,
             room=3,
-            unless=r"\b(?:version|length|change|caching|cache|review|git)\b",
+            unless=r"\b(?:version|length|token count|change|caching|cache|review|git)\b",
         ),
         order(
             "output | print | show | display | reveal | repeat | recite | dump | leak | disclose | "
@@ -81,7 +81,7 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
             unless=r"\b(?:query|sql|compiler|lint\w*|rate|spam|search)\b",
         ),
         words(
-            "switch | turn | shut | take | put | set",
+            "switch | turn | shut | take",
             "your | the content | the safety | all safety | safety | all content | content | the moderation |"
             " every",
             "filters? | safety | moderation | guardrails? | safeguards? | checks | censorship | "
@@ -89,7 +89,10 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
             " restrictions?",
             "off | down | out | to none | to zero | aside | to off",
             room=3,
-            unless=r"\b(?:saw|machine|camera|airbag|spam|mail|pump|water|gun|belt|coffee|email)\b",
+            unless=(
+                r"\b(?:saw|machine|camera|airbag|spam|mail|pump|water|gun|belt|coffee|email|search|"
+                r"index)\b"
+            ),
         ),
         raw(
             r"\b(?:no|zero|skip the|stop adding|stop giving|do not add|don't add|omit|leave out|drop "
@@ -100,7 +103,7 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
             "warnings | warning | disclaimer | disclaimers | filter | filters | filtering | checks | check |"
             " restriction | refusals | refusal | limits | limit | guideline | lecture | lectures | "
             "notes | note",
-            unless=r"\b(?:label|machine|product|chemical|lab|pack|never|site)\b",
+            unless=r"\b(?:label|machine|product|chemical|lab|pack|never|site|done|performed|made|class)\b",
         ),
         order(
             "remove | disable | lift | drop | bypass | deactivate | turn off | switch off | kill | "
@@ -217,7 +220,7 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
             r")?name (?:shall be|"
             r"will be|must be|has (?:been )?changed|has become|becomes|was changed|is hereby)\b|"
             r"\b(?:take|adopt|"
-            r"assume|use|bear) the name (?:of )?[\"']?\w",
+            r"assume|bear) the name (?:of )?[\"']?\w",
             "you | your | say | claim | state | insist | announce | tell | take | adopt | assume | use "
             "| bear",
             unless=r"\b(?:branch|variable|file|tag|ticket|node|bucket|column|parameter|function|domain)\b",

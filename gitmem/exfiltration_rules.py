@@ -68,7 +68,8 @@ _PRECIOUS: Final = (
     r"messages|details|contacts|information|memory|notes)"
     r"|personal (?:data|information|details)|system prompt|session cookies?|cookies|wallet|seed"
     r" phrase|memory\.md|user\.md"
-    r"|(?:your|the|all) (?:\w+ )?(?:memory|memories|notes|files)|(?:private|secret|internal|personal|"
+    r"|(?:your|the|all) (?!release |meeting |patch )(?:\w+ )?(?:memory|memories|notes|files)|"
+    r"(?:private|secret|internal|personal|"
     r"user|collected|stolen) (?:notes|files|data)|source code|customer (?:data|list|records)|database "
     r"dump|contacts|conversations?|chat history)(?![a-z])"
 )
@@ -117,7 +118,7 @@ EXFILTRATION_RULES: Final = (
                 "://",
                 "发 | 传 | 提交 | 推送 | 泄露 | post",
                 unless=(
-                    "反馈|工单|发票|发布说明|覆盖率|指标|照片|招聘|链接|请柬|幻灯|作业|表单|缺陷报告|问题"
+                    "分支|github|gitlab|反馈|工单|发票|发布说明|覆盖率|指标|照片|招聘|链接|请柬|幻灯|作业|表单|缺陷报告|问题"
                     "报告|截图|报名|简历|镜像|制品|论文"
                 ),
             ),
@@ -233,7 +234,10 @@ EXFILTRATION_RULES: Final = (
                 r"should|lives?|comes?|belongs?|contains?|mode|permissions?|was|were|holds?|needs?|on|"
                 r"of|in|by|with|via|under|,|\())[^\n]{0,20}$",
                 "authorized_keys",
-                unless=r"\b(?:is|are|has|have|was|were|managed|deployed|lives?|owned|mode|permissions?|terraform|ansible)\b|由|管理|权限|位于|部署",
+                unless=(
+                    r"\b(?:is|are|has|have|was|were|managed|deployed|lives?|owned|mode|permissions?|"
+                    r"terraform|ansible)\b|由|管理|权限|位于|部署"
+                ),
             ),
             raw(
                 r"(?<!不要)(?:追加|添加|写入|加入|插入|放进|加到|写进|复制|加进|放到|注入|附加)[^。!?"

@@ -292,7 +292,7 @@ INJECTION_RULES: Final = (
                 "restrictions? | limits? | rules? | limitations? | guidelines? | filters? |"
                 " constraints? | guardrails? | boundaries | ethics | morals | polic(?:y|ies) |"
                 " censorship",
-                room=5,
+                room=8,
             ),
             words(
                 "you",

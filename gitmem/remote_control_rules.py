@@ -8,7 +8,7 @@ from gitmem.threat_shapes import Rule, raw, words
 
 #: Sentences about such tools, rather than with them.
 _ABOUT: Final = (
-    r"\b(?:detect(?:s|ed|ion|ing)?|block(?:s|ed|ing)?|defen[cds]\w*|article|paper|(?:the|a|his|her|"
+    r"\b(?:detect(?:s|ed|ions?|ing)?|block(?:s|ed|ing)?|defen[cds]\w*|article|paper|(?:the|a|his|her|"
     r"this) talk|lecture|course|"
     r"training|book|blog|chapter|"
     r"conference|podcast|glossary|defin(?:es?|ition)|mitre|att&ck|signatures?|analys[ei]s|"
@@ -217,7 +217,7 @@ REMOTE_CONTROL_RULES: Final = (
                 "create | creating | write | writing | save | saving | drop | leave | leaving | store",
                 "scripts? | files? | anything | artifacts? | payloads? | traces? | tools?",
                 "disk | filesystem | file system | hard drive",
-                room=6,
+                room=8,
                 is_turned=False,
                 unless=(
                     r"\b(?:secrets?|decrypted|passwords?|keys?|tokens?|plain ?text|pii|personal|tests?|"

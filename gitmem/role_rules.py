@@ -18,7 +18,7 @@ ROLE_RULES: Final = (
                 "you are | you're | you will be | you become | you have become",
                 "now,? (?:a|an|the) | hereby (?:a|an|the) | henceforth (?:a|an|the) | from now on"
                 " (?:a|an|the)",
-                room=3,
+                room=8,
                 unless=(
                     r"\bnow (?:an? |the )(?:\w+ ){0,2}(?:member|owner|maintainer|assignee|reviewer|"
                     r"approver|contributor|collaborator|participant|subscriber|point of contact|part)\b"
@@ -64,6 +64,7 @@ ROLE_RULES: Final = (
                 r"(?:从现在(?:开始|起|开始起)|从此刻(?:开始|起)|从今以后|今后|自此|从此)(?:以后)?,?你("
                 r"?:就|将|要|必须|会|只)?(?:是|扮演|变成|成为|充当|化身|作为|叫|不再是|服从|听命|听从)",
                 "从现在 | 从此 | 从今 | 今后 | 自此",
+                unless="值班|负责人|组长|成员|维护者|评审|主管|协调人",
             ),
             raw(
                 r"你不再是[^。!?\n]{0,12}(?:助手|ai|模型|机器人|claude|chatgpt|gpt|程序)|你的(?:新|"
@@ -82,7 +83,7 @@ ROLE_RULES: Final = (
             words(
                 "pretend | pretending",
                 "you are | you're | to be | you were | yourself | you have",
-                room=4,
+                room=8,
                 unless=(
                     r"\b(?:stub|mock|fake server|test double|browser|user[- ]agent|tests?|child(?:ren)?|"
                     r"kids?)\b"
@@ -213,7 +214,7 @@ ROLE_RULES: Final = (
                 "restrictions? | limitations? | filters? | filtering | safety | censorship |"
                 " censoring | guardrails? | ethical | moral | moralizing | disclaimers? | warnings? |"
                 " content polic(?:y|ies) | refus(?:al|als|ing) | safeguards?",
-                room=5,
+                room=8,
                 unless=r"\b(?:compiler|lint|build|deprecation|query|sql|type) ?(?:warnings?|filters?)?\b",
             ),
             words(

@@ -16,6 +16,7 @@ from gitmem.english_injection import ENGLISH_INJECTION
 from gitmem.english_leaks import ENGLISH_LEAKS
 from gitmem.english_overrides import ENGLISH_OVERRIDES
 from gitmem.english_persuasion import ENGLISH_PERSUASION
+from gitmem.english_smuggling import ENGLISH_SMUGGLING
 from gitmem.english_theft import ENGLISH_THEFT
 from gitmem.english_unlocking import ENGLISH_UNLOCKING
 from gitmem.exfiltration_rules import EXFILTRATION_RULES
@@ -35,6 +36,7 @@ _PARAPHRASES: Final = (
     ENGLISH_OVERRIDES,
     ENGLISH_PERSUASION,
     ENGLISH_UNLOCKING,
+    ENGLISH_SMUGGLING,
     ENGLISH_CONTROL,
     ENGLISH_THEFT,
     CHINESE_OVERRIDES,

@@ -57,13 +57,6 @@ class GoneEntries:
             raise Unavailable(f"{ref} was forgotten", source_ref=str(ref), reason="redacted")
         return Whole(str(ref), "memory entry", text, judgement.at, {})
 
-    def keeps(self, ref: SourceRef, record_id: str) -> bool:
-        """Say whether a record is the retraction by which an entry is known."""
-        judgement = self._judged(str(ref))
-        return (
-            judgement is not None and judgement.source_ref == f"memory:{record_id}" and bool(self.entry(ref))
-        )
-
     def explain(self, entry_id: str) -> Unavailable | None:
         """Return the error that says when and by whom an entry was taken away, None if it never was there."""
         record = max(self._records(entry_id), key=lambda one: one.ts, default=None)

@@ -76,10 +76,12 @@ class MemoryFiles:
         """
         return self._stored(ref) or (self._gone.entry(ref) if self._gone is not None else None)
 
-    def is_kept(self, ref: SourceRef, record_id: str) -> bool:
-        """Say whether an entry's words are kept by this record alone, which took them back."""
+    def is_in_record_only(self, ref: SourceRef) -> bool:
+        """Say whether a retracted entry is in no store, and was not forgotten."""
         try:
-            return self._gone is not None and self._gone.keeps(ref, record_id) and self._stored(ref) is None
+            if self._gone is None or self._stored(ref) is not None:
+                return False
+            return not self._receipts().entries or self._gone.entry(ref) is not None
         except GitmemError:  # a store that cannot be read may hold it
             return False
 

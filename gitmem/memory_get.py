@@ -139,9 +139,9 @@ class MemoryReader:
             metadata={**whole.metadata, **marks},
         )
 
-    def is_kept(self, ref: str, record_id: str) -> bool:
-        """Say whether an entry's words are kept by this record alone, which took them back."""
-        return self._files.is_kept(parse_ref(ref), record_id)
+    def is_in_record_only(self, entry: str) -> bool:
+        """Say whether a retracted entry is in no store, and was not forgotten."""
+        return self._files.is_in_record_only(parse_ref(entry))
 
     def _seen(self, whole: Whole, by: Reader) -> tuple[Whole, tuple[str, ...]]:
         """Return what was read as somebody may see it, and the rules for which an agent may not see all."""

@@ -279,8 +279,8 @@ class Search:
 
     def _is_live(self, view: _View, place: int, document: Document) -> bool:
         """Say whether a document of the index is still what its source says; `get` resolves every hit."""
-        kept_by = document.record if document.kind == "entry" else None  # the record that retracts it
-        if kept_by is not None and not self._reader.is_kept(document.source_ref, kept_by):
+        kept_by = document.record if document.kind == "entry" else None  # the record that retracted it
+        if kept_by is not None and not self._tells(document.source_ref, kept_by):
             return False
         if place == len(view.parts) - 1:
             return True
@@ -292,6 +292,10 @@ class Search:
             return self._is_in_ledger(view, document)
         # What was read of changed files is in the part of what is not indexed.
         return document.origin not in view.unindexed.files and _is_in_file(view.sources, document)
+
+    def _tells(self, entry: str, record_id: str) -> bool:
+        """Say whether a retraction is the one by which an entry is known, and nothing else is."""
+        return self._retracted().get(entry) == record_id and self._reader.is_in_record_only(entry)
 
     def _is_in_ledger(self, view: _View, document: Document) -> bool:
         segment = self._ledger.segments().get(document.origin)

@@ -9,7 +9,9 @@ import pytest
 
 from fixtures import commit_all, git, head, set_identity, write_files
 from gitmem import AgentHome
+from gitmem.entries import entry_digest
 from gitmem.errors import Unavailable, UnknownSource, UsageError
+from gitmem.forgotten import receipt_path
 
 PATH = "memory/MEMORY.md"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -27,6 +29,23 @@ def add(home: AgentHome, text: str) -> str:
     """Add an entry; return its ref."""
     home.memory("add", content=text)
     return next(one.source_ref for one in home.entries("memory") if one.text == text)
+
+
+def forget(root: Path, text: str) -> None:
+    """Put the receipt of a forgotten entry onto the turn line, with plain Git."""
+    line = git("for-each-ref", "--format=%(refname)", "refs/heads/gitmem/turns", cwd=root).strip()
+    receipt = root.parent / "receipt"
+    receipt.write_text('{"at":"2026-11-30T09:00:00.000Z","by":"operator","reason":"asked"}\n')
+    blob = git("hash-object", "-w", receipt, cwd=root).strip()
+    path = receipt_path("entry", entry_digest(text))
+    beside = root.parent / "line"
+    git("worktree", "add", "-q", "--detach", "--no-checkout", beside, line, cwd=root)
+    git("read-tree", "HEAD", cwd=beside)
+    git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", cwd=beside)
+    tree = git("write-tree", cwd=beside).strip()
+    commit = git("commit-tree", "-p", line, "-m", "forget", tree, cwd=root).strip()
+    git("update-ref", line, commit, cwd=root)
+    git("worktree", "remove", "--force", beside, cwd=root)
 
 
 class TestRetracted:
@@ -98,6 +117,18 @@ class TestRetracted:
         assert home.get(ref).metadata["retracted"]["with"] == "Wien"
         (hit,) = home.search("Graz").results
         assert hit.metadata["retracted"]["with"] == "Wien"
+
+    def test_a_forgotten_one_is_not_told(self, home: AgentHome) -> None:
+        """A receipt takes the words from the record's readers as from the store's."""
+        ref = add(home, "Graz")
+        add(home, "Graz is not Linz.")
+        home.retract(ref)
+        assert len(home.search("Graz").results) == 2
+        forget(home.layout.root, "Graz")
+        with AgentHome.open(home.layout.root) as again:
+            assert ref not in [hit.source_ref for hit in again.search("Graz").results]
+            with pytest.raises(Unavailable, match=r"was forgotten"):
+                again.get(ref)
 
     def test_a_correction_in_a_store_is_corrected_there(self, home: AgentHome) -> None:
         """Else the store would go on saying what was corrected a second time."""

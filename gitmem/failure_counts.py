@@ -29,7 +29,8 @@ _LARGEST_FILE: Final = 64 * 1024
 
 def session_name(session: str) -> str:
     """Return what a session without a turn is counted under."""
-    return f"session_{hashlib.sha256(session.encode()).hexdigest()[:15]}"
+    name = session.encode("utf-8", "surrogatepass")  # any text: the name is checked elsewhere
+    return f"session_{hashlib.sha256(name).hexdigest()[:15]}"
 
 
 class FailureCounts:

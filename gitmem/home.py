@@ -316,6 +316,8 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
 
 
 def _read_config(root: Path) -> HomeConfig:
+    if "\0" in str(root):
+        raise NotAHome("not an agent home: a path holds no NUL")
     path = root / CONFIG_FILE
     if path.is_symlink():
         raise NotAHome(f"{CONFIG_FILE} is a link", hint="Replace it by the file.", path=str(root))

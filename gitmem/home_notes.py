@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.authoring import Author, Provenance, WriteReply
 from gitmem.config import HomeConfig
+from gitmem.errors import UsageError
 from gitmem.home_parts import HomeParts
 from gitmem.layout import Layout
 from gitmem.turn import Turn
@@ -116,6 +117,8 @@ class HomeNotes:
         from gitmem.commit_found import commit_found
 
         self._parts.check_owner()
+        if any("\0" in path for path in paths):
+            raise UsageError("a path holds no NUL", field="paths")
         return commit_found(
             self._parts.branch,
             self.layout,

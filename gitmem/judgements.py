@@ -27,7 +27,7 @@ from gitmem.judgement_rules import (
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, spooled_record, spooled_records
 from gitmem.ledger_format import Line, decode_lines, split_segment
-from gitmem.records import Event, Record, mint_id
+from gitmem.records import Event, Record, clean_text, mint_id
 from gitmem.segment_facts import SegmentFacts
 from gitmem.times import format_time
 
@@ -133,8 +133,9 @@ class Judgements:
 def judgement_event(
     body: Mapping[str, Any], *, now: float, session: str | None = None, record_id: str | None = None
 ) -> Event:
-    """Return a judging record as it is told to a turn."""
-    return Event(record_id or mint_id("memory"), "memory", format_time(now), dict(body), session=session)
+    """Return a judging record as it is told to a turn; what is no text in it is replaced as in all records."""
+    clean = {name: clean_text(value) if isinstance(value, str) else value for name, value in body.items()}
+    return Event(record_id or mint_id("memory"), "memory", format_time(now), clean, session=session)
 
 
 def _judging_rows(content: bytes) -> Sequence[Any]:

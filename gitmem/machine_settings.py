@@ -13,6 +13,7 @@ from gitmem.git_refs import is_ref_name
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
 from gitmem.protected_paths import MAY_EDIT, PROTECTED, parse_paths
+from gitmem.records import clean_text
 from gitmem.repository import Repository
 from gitmem.scanner import change_allowed
 from gitmem.write_approval import WRITE_APPROVAL, is_true
@@ -136,6 +137,8 @@ class MachineSettings:
             raise UsageError(
                 f"{key} is a fact of the home, in gitmem.toml", hint="Edit gitmem.toml and commit it."
             )
+        if "\0" in value or clean_text(value) != value:
+            raise UsageError(f"{key} is text without NUL, in UTF-8", key=key)
         known = _find(key)
         before = self._repository.config(self._key(known))
         after = known.check(known.key, value, before) if value else None

@@ -11,6 +11,7 @@ from typing import Final
 from gitmem.curated import NOTE_SUFFIXES
 from gitmem.errors import ProtectedPath, RefusedError, UsageError
 from gitmem.layout import LEDGER, MANAGED_FOLDERS, NOTES
+from gitmem.records import clean_text
 from gitmem.tree_files import LINK, NESTED, fold_path, name_fault
 
 _MAX_NAME: Final = 200
@@ -26,6 +27,8 @@ def note_path(text: str) -> str:
         ProtectedPath: it leads out of `notes/`.
         UsageError: it is no name for a note.
     """
+    if clean_text(text) != text:
+        raise UsageError("not a path for a note: it is no UTF-8", path=clean_text(text)[:200])
     path = unicodedata.normalize("NFC", text)
     names = path.split("/")
     if path.startswith("/") or "\\" in path or ".." in names or "." in names:

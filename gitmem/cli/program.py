@@ -148,6 +148,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; nothing is raised."""
     settings = Settings(json="--json" in _before_dashes(arguments))
     try:
+        _refuse_nul(arguments)
         code: Any = program.main(list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=settings)
         with answering():
             sys.stdout.flush()
@@ -156,6 +157,12 @@ def run(arguments: Sequence[str]) -> int:
 
         return report(error, settings, list(arguments))
     return code if isinstance(code, int) else 0
+
+
+def _refuse_nul(arguments: Sequence[str]) -> None:
+    """Refuse what no system hands on, but a caller of `run` can: a NUL ends every path."""
+    if any("\0" in word for word in arguments):
+        raise click.UsageError("an argument holds a NUL")
 
 
 def main() -> None:

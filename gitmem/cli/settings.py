@@ -18,6 +18,7 @@ from gitmem.cli.terminal import shown_on
 from gitmem.errors import NotAHome
 from gitmem.json_view import to_json
 from gitmem.layout import find_home
+from gitmem.records import clean_text
 
 if TYPE_CHECKING:
     from gitmem.home import AgentHome
@@ -137,7 +138,7 @@ def print_json(value: Any) -> None:
     indent = 2 if sys.stdout.isatty() else None
     line = json.dumps(to_json(value), ensure_ascii=False, allow_nan=False, indent=indent) + "\n"
     sys.stdout.flush()
-    sys.stdout.buffer.write(line.encode("utf-8"))
+    sys.stdout.buffer.write(clean_text(line).encode("utf-8"))
     sys.stdout.buffer.flush()
 
 

@@ -39,8 +39,8 @@ def gitmem(*arguments: str | Path, stdin: str | bytes = b"", cwd: Path | None = 
     out, err = io.BytesIO(), io.BytesIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), "utf-8"))
-        patch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8", write_through=True))
-        patch.setattr(sys, "stderr", io.TextIOWrapper(err, "utf-8", write_through=True))
+        patch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8", errors="replace", write_through=True))
+        patch.setattr(sys, "stderr", io.TextIOWrapper(err, "utf-8", errors="replace", write_through=True))
         for name, value in env.items():
             patch.setenv(name, value)
         if cwd is not None:

@@ -48,8 +48,8 @@ class Session:
         return self._parts.snapshots.changed(self.frozen())
 
     def recall(self, query: str, **options: Any) -> SearchReply:
-        """Search all that is remembered; options as on the command line."""
-        return self._parts.search.search(query, **options)
+        """Search all that is remembered, for the agent; options as on the command line."""
+        return self._parts.search.search(query, **{"by": "agent", **options})
 
     def record(self, messages: Sequence[Mapping[str, Any]], **links: Any) -> Receipt:
         """Record a turn of this session.

@@ -58,6 +58,7 @@ class TestTools:
         kinds = {hit["kind"] for hit in reply["results"] if hit["metadata"].get("blocked")}
         assert kinds == {"entry", "agent_memory", "note"}
         assert any(PLAIN in hit["snippet"] for hit in reply["results"])
+        assert not leaks(home.session("s1").recall("zebra ignore previous", limit=50))
 
     @pytest.mark.parametrize(
         "ref",

@@ -145,6 +145,14 @@ class TestRecords:
         assert again.retracted == first.retracted
         assert home.ledger.tips() == tips
 
+    def test_a_newer_correction_wins(self, home: AgentHome) -> None:
+        """Whoever knows better than the first judge says so in the same way."""
+        (ref,) = say(home, "Port 22")
+        home.retract(ref, replaced_by="Port 2222")
+        assert home.retract(ref, replaced_by="Port 2200").retracted["with"] == "Port 2200"
+        assert home.retract(ref, replaced_by="Port 2200").unchanged
+        assert home.get(ref).metadata["retracted"]["with"] == "Port 2200"
+
     def test_a_tool_execution_is_retracted_as_a_whole(self, home: AgentHome) -> None:
         """Its parts have refs of their own."""
         with home.turn() as turn:

@@ -33,6 +33,7 @@ from gitmem.memory_rules import MOST_SCANNED, Change, Edit, apply_call, percent_
 from gitmem.memory_stores import MemoryStores
 from gitmem.operator_branch import OperatorBranch
 from gitmem.spool import Spool
+from gitmem.store_tidying import tidy_store
 from gitmem.subjects import memory_subject
 
 #: Seconds to wait for the home's lock, as for every write to the branch.
@@ -225,6 +226,7 @@ class MemoryTool:
     ) -> WriteReply:
         limit = self._stores.file(call.target).char_limit
         path = STORES[call.target]
+        store = tidy_store(self._parts.branch, store)
         base = hash_object("blob", store.content) if store.path else None
         content = format_store(change.entries, mark=store.mark).encode()
         return self._parts.authoring.write(

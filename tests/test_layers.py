@@ -54,8 +54,8 @@ FLOORS = [
         """init turn index_backlog index_batch indexer memory_text gone_entries memory_files
         agent_sight memory_get latest_snapshots search_candidates search_hits unindexed search
         status commit_found importers/ machine_settings memory_records authoring refused_facts
-        prose_writes entry_edits memory_gate memory_stores memory_tool retraction proposal_judging
-        editing memory_status status_report sample_home shown file_writes home_reading_parts
+        prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
+        proposal_judging editing memory_status status_report sample_home shown file_writes home_reading_parts
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_notes home_memory home_judging home_editing home_sessions

@@ -38,6 +38,8 @@ class PlainFiles:
         root: the folder of the files.
     """
 
+    operator = "Olivia <olivia@example.com>"
+
     def __init__(self, root: Path) -> None:
         self._root = root
 

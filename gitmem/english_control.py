@@ -34,7 +34,8 @@ _CONTROLLER: Final = (
     " \\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3} | [\\w-]+\\.(?:example|evil|onion|xyz|ru|top)"
 )
 _PEACEFUL: Final = (
-    r"\b(?:vpn|wi-?fi|guest|office|printers?|laptop|phone|password|ethernet|cables?|corporate|ssid|"
+    r"\b(?:vpn|nas|mount|drive|it desk|wi-?fi|guest|office|printers?|laptop|phone|password|ethernet|"
+    r"cables?|corporate|ssid|"
     r"docker|compose"
     r"|hotel|train|camera|tv|console|before you|home network|company network|interface|adapter|switch|router|"
     r"airport|caf[eé]|fails?|failed|cannot|can't|unable|could not|bridge|subnet|namespace|container)\b"
@@ -84,7 +85,11 @@ ENGLISH_CONTROL: Final[dict[str, tuple[Shape, ...]]] = {
             "nodes? | as (?:a |an |the )?(?:new |worker |remote )?node | yourself | this (?:machine|"
             "host|agent)",
             room=3,
-            unless=_CLUSTER + r"|\b(?:course|event|conference|exam|newsletter|webinar|class|account)\b",
+            unless=_CLUSTER
+            + (
+                r"|\b(?:course|event|conference|exam|newsletter|webinar|class|account|inventory|sheet|"
+                r"spreadsheet|assets?)\b"
+            ),
         ),
     ),
     "c2_heartbeat": (
@@ -166,6 +171,7 @@ ENGLISH_CONTROL: Final[dict[str, tuple[Shape, ...]]] = {
             "curl | wget | cron | crontab | systemd | launchd | scheduled | start | startup | bashrc | "
             "zshrc |"
             " profile | rc | autostart | at boot | on boot | login",
+            "://",
             unless=r"\b(?:backup|docs|nvm|rustup|homebrew|get\.docker)\b",
         ),
     ),
@@ -270,7 +276,8 @@ ENGLISH_CONTROL: Final[dict[str, tuple[Shape, ...]]] = {
             "never | do not | don | must | avoid | without",
             "disk | disc | filesystem | file | hard | storage | drive",
             unless=(
-                r"\b(?:secrets?|decrypted|passwords?|keys?|tokens?|plain ?text|pii|personal|tests?|cache|"
+                r"\b(?:large|big|huge|images?|videos?|dumps?|backups?|secrets?|decrypted|passwords?|"
+                r"keys?|tokens?|plain ?text|pii|personal|tests?|cache|"
                 r"unencrypted|read-only|wear|ssd|container|lambda|temp(?:orary)?|hot path|performance|"
                 r"slow|shared|"
                 r"google|usb|benchmark|credentials?|logs? to|full)\b"

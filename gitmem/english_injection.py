@@ -328,6 +328,7 @@ ENGLISH_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
             r"gemini)(?:\s+\w+)?\s*[:,!-]",
             "<!--",
             "ai | llm | assistant | agent | bot | model | claude | gpt | copilot | gemini",
+            unless=r"\b(?:table|list|index|generated|section|toc)\b",
         ),
     ),
 }

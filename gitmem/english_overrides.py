@@ -271,15 +271,18 @@ ENGLISH_OVERRIDES: Final[dict[str, tuple[Shape, ...]]] = {
             "limits|limitations|rules|filters|guardrails|constraints|boundaries|ethics|censorship)(?! (?:on|"
             "for|to|in|of)\\b) | free (?:of|from) (?:any |all |your )?(?:restrictions|limits|rules|filters|"
             "constraints|guardrails)",
-            room=4,
-            unless=r"\b(?:plan|tier|lint\w*|tests?|query|queries|browser|firewall|camera|sql|pump|search)\b",
+            room=2,
+            unless=(
+                r"\b(?:home|plan|tier|lint\w*|tests?|query|queries|browser|firewall|camera|sql|pump|"
+                r"search)\b"
+            ),
         ),
         words(
             "you",
             "operate | act | work | function | run | answer | respond | speak",
-            "with no (?:\\w+ )?(?:restrictions|limits|limitations|rules|filters|guardrails|"
+            "with no (?:\\w+ )?(?:restrictions?|limits?|limitations?|rules|filters|guardrails|"
             "constraints) | without"
-            " (?:any |all )?(?:\\w+ )?(?:restrictions|limits|limitations|rules|filters|guardrails|"
+            " (?:any |all )?(?:\\w+ )?(?:restrictions?|limits?|limitations?|rules|filters|guardrails|"
             "constraints)",
             room=2,
             unless=r"\b(?:plan|tier|tests?|query|search|sql|lint\w*)\b",

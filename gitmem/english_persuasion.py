@@ -22,6 +22,13 @@ _SIGNS_OF_FILES: Final = ".env | credentials | .netrc | .pgpass | .npmrc | .pypi
 ENGLISH_PERSUASION: Final[dict[str, tuple[Shape, ...]]] = {
     "deception_hide": (
         words(
+            "keep | stop | prevent",
+            "the user | the operator | the owner | the human | your user | the users",
+            "from (?:ever )?(?:noticing|knowing|finding out|learning|seeing this|discovering|"
+            "suspecting|realising|realizing)",
+            room=1,
+        ),
+        words(
             "do not | don't | never | you must not",
             "tell | inform | alert | notify",
             "(?:anyone|anybody|any human|a soul|any person|management|your boss|your "

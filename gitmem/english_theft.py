@@ -29,7 +29,8 @@ ENGLISH_THEFT: Final[dict[str, tuple[Shape, ...]]] = {
             room=10,
             signs=("://",),
             unless=(
-                r"\b(?:docs|documentation|wiki|feedback form|bug reports?|issues|invoices?|survey|"
+                r"\b(?:test reports?|test results|docs|documentation|wiki|feedback form|bug reports?|"
+                r"issues|invoices?|survey|"
                 r"coverage|metrics|"
                 r"staging|internal|intranet|artifacts?|release notes|pull requests?|build|localhost|"
                 r"ticket\w*|"
@@ -65,12 +66,13 @@ ENGLISH_THEFT: Final[dict[str, tuple[Shape, ...]]] = {
             "(?:the |your |our |this |all |any |every |user's |users' |my )*(?:entire |full |whole |"
             "complete |previous"
             " |past |prior |private |earlier |last )*(?:conversations?(?! (?:ids?|titles?|names?|"
-            "counts?|topics?|"
+            "counts?|guide|view|page|tab|window|feature|component|api|topics?|"
             "style|starters?|about|with (?:the )?(?:lawyer|landlord|team|client|customer))\\b)|chat "
             "(?:history|"
             "logs?|transcripts?|messages)|conversation history|dialogue history|messages (?:so far|"
             "above|in this"
-            " (?:chat|conversation|session))|previous messages|past messages|message history|context window|"
+            " (?:chat|conversation|session))|previous messages?|past messages?|message history|context "
+            "window|"
             "session (?:transcript|history)) | (?:the |your |all |our )*(?:full|entire|whole|complete) "
             "(?:context|"
             "session|chat|dialogue|history)",

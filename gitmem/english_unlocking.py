@@ -162,6 +162,7 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
             r"(?![a-z'])",
             "updated | upgraded | patched | unlocked | reprogrammed | freed | reconfigured | retrained |"
             " modified | liberated | rewired",
+            "you",
         ),
         raw(
             r"\byour (?:software|model|firmware|version|core|system|code|brain|weights|programming|"
@@ -211,6 +212,7 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
         ),
     ),
     "identity_override": (
+        order("call | name | dub | style | title", "yourself", "the | my | our | master | lord", room=0),
         raw(
             r"\b(?:you are|you're|you have) to be (?:called|named|known as|addressed as)\b|\byou go by "
             r"(?:the name)?|"
@@ -239,6 +241,7 @@ ENGLISH_UNLOCKING: Final[dict[str, tuple[Shape, ...]]] = {
             r"known as|named) \w"
             r"|\b(?:change|set|switch) your (?:display )?(?:name|identity) (?:to|into)\b",
             "now | henceforth | today | you | change | set | switch",
+            "name | call | called | identity | answer | known | named",
             unless=r"\b(?:slack|profile|github|display name in|git config|account)\b",
         ),
     ),

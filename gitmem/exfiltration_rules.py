@@ -10,7 +10,8 @@ from gitmem.threat_shapes import Rule, near, raw
 _ORDINARY: Final = (
     r"^(?!.*\b(?:conversation|history|secrets?|keys?|tokens?|credentials?|passwords?|env|memory|"
     r"files?|everything|cookies?|private|\.env|chat|context|dump|attacker|evil|exfil\w*)\b).*"
-    r"\b(?:feedback|bug reports?|issues?|release notes|changelog|coverage|metrics|invoices?|"
+    r"\b(?:test reports?|build reports?|feedback|bug reports?|issues?|release notes|changelog|coverage|"
+    r"metrics|invoices?|"
     r"applications?|pull requests?|surveys?|bugs?|abstracts?|cv|resume|rsvp|tickets?|patch(?:es)?|"
     r"crash reports?|"
     r"talk proposals?|screenshots?|receipts?|expenses?|webhooks?|slides|translations?|donations?|"
@@ -118,7 +119,9 @@ EXFILTRATION_RULES: Final = (
                 "://",
                 "发 | 传 | 提交 | 推送 | 泄露 | post",
                 unless=(
-                    "分支|github|gitlab|反馈|工单|发票|发布说明|覆盖率|指标|照片|招聘|链接|请柬|幻灯|作业|表单|缺陷报告|问题"
+                    "测试报告|构建报告|分支|github|gitlab|反馈|工单|发票|发布说明|覆盖率|指标|照片|"
+                    "招聘|链接|请柬|幻灯|"
+                    "作业|表单|缺陷报告|问题"
                     "报告|截图|报名|简历|镜像|制品|论文"
                 ),
             ),
@@ -138,8 +141,12 @@ EXFILTRATION_RULES: Final = (
                 r"\s(?:(?:the|your|our|this|all|any|every|entire|full|whole|complete|user's|private|"
                 r"previous|past) (?:\w+ )?(?:conversations?|dialogue)|conversation history|chat"
                 r" history|chat logs?|chat transcripts?|previous messages|message history|(?:full|"
-                r"entire|whole|complete) context|context window|session transcript)(?![a-z])(?!"
-                r" (?:ids?|titles?|names?|counts?|links?|lengths?|notes|topics?|styles?|starters?|"
+                r"entire|whole|complete) context(?! of (?:a|an|the|each|every) (?:diff|change|error|"
+                r"hunk|commit|issue|bug|decision|quote|request|ticket)\b)|context window|session "
+                r"transcript)(?![a-z])(?!"
+                r" (?:guide|view|page|tab|list|window|feature|component|api|model|ids?|titles?|names?|"
+                r"counts?|guide|view|page|tab|window|feature|component|api|links?|lengths?|notes|"
+                r"topics?|styles?|starters?|"
                 r"about|with (?:the )?(?:lawyer|landlord|team|client|customer))\b)",
                 room=80,
                 stop=".!?。",
@@ -313,7 +320,7 @@ EXFILTRATION_RULES: Final = (
                 rf"}}?(?:里|中|末尾|开头|文件)[^\n。!?]{{0,6}}?(?:更新|修改|写入|追加|添加|覆盖|替换|"
                 rf"插入|加上|加入)",
                 _SIGNS_OF_AGENTS,
-                unless="不得|不能|不可|不应|严禁|禁止|切勿|请勿|不要|未经",
+                unless="不得|不能|不可|不应|严禁|禁止|切勿|请勿|不要|未经|评审|须经|审核",
             ),
         ),
     ),
@@ -330,7 +337,7 @@ EXFILTRATION_RULES: Final = (
                 rf"(?<!不要)(?<!禁止)(?:更新|修改|编辑|写入|改写|追加|添加|覆盖|替换|插入|篡改)[^\n。]"
                 rf"{{0,40}}?{_HERMES_FILES}",
                 ".hermes/",
-                unless="不得|不能|不可|不应|严禁|禁止|切勿|请勿|不要|未经",
+                unless="不得|不能|不可|不应|严禁|禁止|切勿|请勿|不要|未经|评审|须经|审核",
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""The one order that is sent in every language, "ignore all previous instructions", in eight further ones."""
+"""The one order that is sent in every language, "ignore all previous instructions", in ten further ones."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FOREIGN_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
             r"(?:anteriores|previas|precedentes?|precedenti|previos|anterieures|precedentes|recibidas|"
             r"de arriba|acima|sopra|"
             r"ci-dessus|iniciales|iniciais|iniziali|initiales|del sistema|do sistema|du systeme)\b",
-            "ignor | olvid | esquec | descon | descar | diment | oublie | ne tiens | ne tenez | no "
-            "hagas | no sigas",
-            is_inside=True,
+            "instrucciones | instrucoes | istruzioni | instructions | ordenes | ordens | ordini | ordres |"
+            " consignes | reglas | regras | regole | regles | indicaciones | directrices | diretrizes |"
+            " direttive | directives | mensajes",
         ),
         raw(
             rf"\b(?:ignora|ignore|ignorez|olvida|olvide|esqueca|dimentica|oublie|oubliez){_ROOM}(?:ante"
@@ -45,10 +45,8 @@ FOREIGN_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
             r"|instruktionen|befehle|"
             r"regeln|vorgaben|anordnungen|instructies|opdrachten|systemanweisungen|"
             r"richtlinien)\b(?!\s+(?:des|zum|zur|im|in)\b)",
-            "ignorier | missacht | vergiss | vergess | beacht | befolg | negeer | vergeet",
-            "anweisung | instruktion | befehl | regeln | vorgaben | anordnung | instructies | opdrachten |"
-            " systemanweisung | richtlinien",
-            is_inside=True,
+            "anweisungen | instruktionen | befehle | regeln | vorgaben | anordnungen | instructies |"
+            " opdrachten | systemanweisungen | richtlinien",
             unless=(
                 r"\bbefolge[nt]? (?:bitte |sie )?(?:die|alle|deine|ihre)(?! \w+ \w+ nicht)|"
                 r"\bbeachte[nt]? (?:bitte |sie )?(?:die|alle)"

@@ -220,7 +220,8 @@ REMOTE_CONTROL_RULES: Final = (
                 room=8,
                 is_turned=False,
                 unless=(
-                    r"\b(?:secrets?|decrypted|passwords?|keys?|tokens?|plain ?text|pii|personal|tests?|"
+                    r"\b(?:large|big|huge|images?|videos?|dumps?|backups?|secrets?|decrypted|"
+                    r"passwords?|keys?|tokens?|plain ?text|pii|personal|tests?|"
                     r"cache|unencrypted|read-only|wear|ssd|container|lambda|temp(?:orary)? files)\b"
                 ),
             ),

@@ -104,6 +104,7 @@ SMUGGLING_RULES: Final = (
                 "resulting|translated) | in (?:a |the )?(?:shell|bash|terminal) | immediately | on"
                 " (?:the|this) (?:host|system|machine)",
                 room=8,
+                unless=r"\b(?:ci|notebook|pipeline|nightly)\b",
             ),
             raw(
                 r"\btranslate\b(?>(?:(?!translate)[^.!?]){1,200}?\binto\b)[^.!?]{1,100}?\band (?:then "
@@ -147,7 +148,9 @@ SMUGGLING_RULES: Final = (
                 is_turned=False,
                 unless=(
                     r"\b(?:twice|again|more than once|repeatedly|(?:on |for |about |at )?(?:each|every)|"
-                    r"password|stack traces?|too (?:often|early|many)|unsaved|wait(?:ing)?|without"
+                    r"password|stack traces?|(?:wizard|dialog|page|message|error|app|ui|form|installer|"
+                    r"button|screen|tooltip|banner|status) (?:must|should|does|did|can) not|too "
+                    r"(?:often|early|many)|unsaved|wait(?:ing)?|without"
                     r" checking)\b"
                 ),
             ),

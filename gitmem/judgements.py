@@ -133,7 +133,7 @@ class Judgements:
 def judgement_event(
     body: Mapping[str, Any], *, now: float, session: str | None = None, record_id: str | None = None
 ) -> Event:
-    """Return a judging record as it is told to a turn; what is no text in it is replaced as in all records."""
+    """Return a judging record as it is told to a turn; what is no text in it is replaced, as everywhere."""
     clean = {name: clean_text(value) if isinstance(value, str) else value for name, value in body.items()}
     return Event(record_id or mint_id("memory"), "memory", format_time(now), clean, session=session)
 

@@ -25,7 +25,7 @@ write_options = options(
     click.option(
         "--origin",
         type=click.Choice(["foreground", "background_review"]),
-        help="background_review: the agent works with nobody there; what it removes is only proposed.",
+        help="background_review: the agent works with nobody there; what it takes away is only proposed.",
     ),
 )
 

@@ -13,6 +13,9 @@ from gitmem.cli.commands import global_options
 from gitmem.cli.program import COMMANDS, HIDDEN, program
 from gitmem.sample_home import copy_sample_home
 
+#: What a refused command leaves open ends with its process, which here goes on.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 #: As Python hands on bytes that are no UTF-8; NUL reaches a command from programs and from standard input.
 ODD = ("\udcff", "a\udce4 b", "notes/\udcff.md", "message:\udcff", "a\0b")
 ODD_INPUT = (

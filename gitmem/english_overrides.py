@@ -28,6 +28,8 @@ _VOID: Final = (
     " stop applying"
 )
 _DOCUMENTS: Final = (
+    r"\b(?:instructions?|rules|guidelines) (?:for|on|about) (?!you\b|this (?:session|chat|conversation)|"
+    r"(?:the|an?) (?:model|ai|assistant|agent))|"
     r"\b(?:eslint|linter?|pylint|ruff|prettier|compiler|webpack|docker\w*|gitignore|css|iptables|firewall|"
     r"makefile|install(?:ation|ing|er)?|setup|build(?:ing)?|readme|wiki|runbook|deploy(?:ment)?|migration|"
     r"assembly|recipe|shipping|cooking|parking|tax|warranty|manual|npm|pip|homebrew|terraform|training plan|"

@@ -19,7 +19,8 @@ ENGLISH_SMUGGLING: Final[dict[str, tuple[Shape, ...]]] = {
         raw(
             rf"{_COMMENT}(?:ignore|override|disregard|forget|bypass|overrule)(?![a-z-])\s+(?:\w+ ){{0,3"
             rf"}}?(?:users?"
-            r"|user's|wishes|page|text|content|request|message|owner|operator|developer|limits?|"
+            r"|user's|wishes|reviewers?|maintainers?|humans?|page|text|content|request|message|owner|"
+            r"operator|developer|limits?|"
             r"restrictions?|"
             r"checks|policy|policies|filters?)(?![a-z])",
             "<!--",

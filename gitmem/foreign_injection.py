@@ -37,7 +37,8 @@ FOREIGN_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
         ),
         # German and Dutch.
         raw(
-            r"\b(?:ignorier(?:e|en|t)?|missachte[nt]?|vergiss|vergesst|vergessen sie|beachte[nt]?|befo"
+            r"\b(?:ignorier(?:e|en|t)?|missachte[nt]?|vergiss(?! nicht)|vergesst(?! nicht)|vergessen "
+            r"sie|beachte[nt]?|befo"
             rf"lge[nt]?|negeer|vergeet){_ROOM}"
             r"(?:vorherigen|bisherigen|vorigen|fruheren|obigen|vorangegangenen|vorhergehenden|"
             r"ursprunglichen|vorige|eerdere|"
@@ -65,7 +66,7 @@ FOREIGN_INJECTION: Final[dict[str, tuple[Shape, ...]]] = {
         raw(
             r"(?:これまで|今まで|以前|前|上記|上|先程|さっき|すべて|全て|システム|従来|"
             r"元)の?[^。!?\n]{0,12}?(?:指示|命令|指令|ルール|规则|"
-            r"プロンプト|设定|制约)[^。!?\n]{0,10}?(?:无视|忘れ|破弃|取り消|従わな|取消)",
+            r"プロンプト|设定|制约)[^。!?\n]{0,10}?(?:无视(?!リスト)|忘れ|破弃|取り消|従わな|取消)",
             "指示 | 命令 | 指令 | ルー | 规则 | プロ | 设定 | 制约",
             "无视 | 忘れ | 破弃 | 取り | 従わ | 取消",
         ),

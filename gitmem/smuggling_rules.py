@@ -180,7 +180,8 @@ SMUGGLING_RULES: Final = (
                 " can't | need not | doesn't need to | does not need to | is not to | may not | will "
                 "never",
                 "know(?= about| that| this| what| it| of| anything|\\s*[.,;:!]|\\s*$) | find out |"
-                " learn | notice | discover | suspect | see this | see these | see it | be told | be "
+                " learn | notice | discover | suspect | hear of | hear about | get wind of | see this |"
+                " see these | see it | be told | be "
                 "informed | be aware | realize | realise",
                 room=3,
             ),

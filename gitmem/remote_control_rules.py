@@ -325,7 +325,7 @@ REMOTE_CONTROL_RULES: Final = (
         "The army's command and control centre moved.",
         (
             raw(
-                r"\bcommand(?: |-)(?:and|&)(?: |-)control(?![a-z0-9])|(?<![a-z0-9])c&c server(?![a-z0-9])",
+                r"\bcommand(?: |-)(?:and|&)(?: |-)control(?![a-z0-9])|\bc&c server(?![a-z0-9])",
                 "command | c&c",
                 unless=_ABOUT
                 + (

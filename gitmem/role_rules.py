@@ -96,7 +96,7 @@ ROLE_RULES: Final = (
                 unless=r"\b(?:game|campaign|d&d|dungeon|workshop|onboarding)\b",
             ),
             raw(
-                r"(?<![a-z0-9])(?:act|behave|respond|answer|speak|reply)(?: to me| exactly| only|"
+                r"\b(?:act|behave|respond|answer|speak|reply)(?: to me| exactly| only|"
                 r" fully)? (?:as if|as though|like) you(?: are|'re| were) (?:an? |the |my |not |root|"
                 r"dan|in|under|free)",
                 "as if | as though | like you",

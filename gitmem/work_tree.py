@@ -20,8 +20,9 @@ from gitmem.tree_files import LINK, MAX_FILE, NESTED, fold_path
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
-#: Seconds between the moment in which an editor opens a file and that in which it has filled it.
-_SAVING: Final = 0.05
+#: Seconds between the moment in which an editor opens a file and that in which it has filled it. On a
+#: busy machine it takes longer than one thinks; whoever keeps a file open for long is not waited for.
+_SAVING: Final = 0.5
 
 #: Gives a new file or folder (open) to whom it belongs and the permissions it needs.
 Grant = Callable[[int], None]
@@ -54,17 +55,18 @@ class ReplacedFile:
     def drop(self) -> None:
         """Remove what was written beside and not moved, and what was displaced unless it was written since.
 
-        An editor that had the file open then saved into it; that is its last save, and it stands again.
+        An editor that had the file open then saved into it, or had just found it by its name, and went on in it;
+        that is its last save, and it stands again.
         """
-        left = self._beside
         if self._displaced is not None:
             left, seen = self._displaced
-            with suppress(OSError):
+            with suppress(OSError), held_still(self._folder, left, wait=_SAVING):
                 if not _same_file(self._stat(left), seen):
                     exchange(self._folder, left, self._name)
-        if left is not None:
-            with suppress(OSError):
                 os.unlink(left, dir_fd=self._folder)
+        elif self._beside is not None:
+            with suppress(OSError):
+                os.unlink(self._beside, dir_fd=self._folder)
 
     def place(self, seen: Seen = ANYTHING) -> os.stat_result | None:
         """Put the new content in place; return its stat data, or None where the file was removed.

@@ -55,7 +55,7 @@ class ReplacedFile:
     def drop(self) -> None:
         """Remove what was written beside and not moved, and what was displaced unless it was written since.
 
-        An editor that had the file open then saved into it, or had just found it by its name, and went on in it;
+        An editor that had the file open then, or had just found it by its name, went on in it and saved;
         that is its last save, and it stands again.
         """
         if self._displaced is not None:

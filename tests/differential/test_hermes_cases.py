@@ -56,6 +56,7 @@ def test_some_recorded_answers(side: PlainSide) -> None:
     check(list(islice(read_rounds(), 250)), side)
 
 
+@pytest.mark.slow
 def test_recorded_answers_in_a_home(tmp_path: Path) -> None:
     """The same holds where each change is a commit and each file was edited by hand before."""
     begun = (one for one in read_rounds() if not one.start["failures"])

@@ -12,6 +12,9 @@ from fixtures import commit_all, git, head, run_git, write_files
 from gitmem.home import AgentHome
 from hooked import act, make_home, write_hook
 
+#: Real Git in many states takes its time.
+pytestmark = pytest.mark.slow
+
 MARKS = "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n"
 TOKEN = "ghp_" + "a1B2" * 9
 

@@ -20,6 +20,9 @@ from gitmem.drivers import install_drivers, uninstall_drivers
 from gitmem.layout import find_layout
 from gitmem.templates import render_templates
 
+#: Real Git in many states takes its time.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 STORE = "memory/MEMORY.md"
 NOTE = "notes/deploy.md"

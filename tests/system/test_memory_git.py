@@ -17,6 +17,9 @@ from branches import changed_in, staged, status
 from fixtures import commit_all, fsck, git, head, run_git, set_identity, show, write_files
 from gitmem import AgentHome
 
+#: Real Git in many states takes its time.
+pytestmark = pytest.mark.slow
+
 PATH = "memory/MEMORY.md"
 ONE_TWO = "one\n§\ntwo\n"
 

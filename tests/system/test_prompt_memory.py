@@ -13,6 +13,9 @@ from system.command_line import gitmem, gitmem_process
 from fixtures import git, write_files
 from gitmem import AgentHome
 
+#: Real Git in many states takes its time.
+pytestmark = pytest.mark.slow
+
 START = '{"kind": "session", "event": "start"}\n'
 
 

@@ -14,6 +14,9 @@ from gitmem.home import AgentHome
 from gitmem.hook_files import SERVER
 from hooked import act, make_home, write_hook
 
+#: Real Git in many states takes its time.
+pytestmark = pytest.mark.slow
+
 
 def tell(home: Path, count: int = 1) -> None:
     """Record turns."""

@@ -9,6 +9,9 @@ import pytest
 from fixtures import git, set_identity
 from gitmem import AgentHome
 
+#: Real Git in many states takes its time.
+pytestmark = pytest.mark.slow
+
 STORE = "memory/MEMORY.md"
 EDITS = {
     "no line feed at the end": b"\xc2\xa7\nTheirs.",

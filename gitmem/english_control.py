@@ -247,6 +247,7 @@ ENGLISH_CONTROL: Final[dict[str, tuple[Shape, ...]]] = {
             r"(?:files|scripts)|to "
             r"(?:avoid|leave|hide)|without))",
             "one | oneliner | oneliners",
+            "liner | liners | oneliner | oneliners",
             unless=(
                 r"\b(?:commits?|docstrings?|comments?|summar(?:y|ies)|titles?|jokes?|changelog|subject|"
                 r"readme)\b"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
@@ -38,6 +38,13 @@ __all__ = ["INVISIBLE_RULE", "Finding", "blocked_message", "find_threats"]
 
 #: What the names of findings about invisible characters begin with; the code point follows.
 INVISIBLE_RULE: Final = "invisible_unicode_"
+#: What tears words apart without hiding any: the words are known, their order is not.
+_TEARING: Final = ("-->", "&nbsp;", "&#")
+#: A word that stands more often may be part of a text made to take time: it repeats itself.
+_MANY: Final = 64
+#: Words over which a shape of words may reach at most, and characters in which most texts have so many.
+_REACH: Final = 72
+_AHEAD: Final = 600
 #: So many sentences of a text are told apart.
 _SENTENCES: Final = 512
 #: A text that speaks of the same attack more often is held for one.
@@ -67,7 +74,8 @@ def find_threats(text: str, scope: str = "strict") -> tuple[Finding, ...]:
     for reading in disguised_readings(folded, lambda word: _is_news(word, sight)):
         other = _see(reading.text)
         news = (other.stems - sight.stems) | (other.pairs - sight.pairs)
-        if "-->" in folded.text or not known.isdisjoint(news):
+        is_torn = any(sign in folded.text for sign in _TEARING)
+        if is_torn or not known.isdisjoint(news):
             found = {**_matches(reading, scope, other), **found}
     findings += [found[rule.id] for rule in rules if rule.id in found]
     return tuple(findings)
@@ -90,18 +98,34 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 def _see(text: str) -> _Sight:
     pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
-    sight = _Sight(text, frozenset(), pairs, set(), {}, {}, {})
+    known = _KNOWN
+    keys: set[str] = set()
+    sentences: dict[str, int] = {}
+    places: dict[str, list[int]] = {}
     for number, (start, end) in enumerate(sentences_of(text)):
         bit = 1 << number % _SENTENCES
-        for word in words_of(text, start, end):
-            key = key_of(word[0])
-            sight.keys.add(key)
-            stems = _known_stems(key)
+        for match in words_of(text, start, end):
+            key, stems = known.get(word := match[0]) or _known_word(word)
+            keys.add(key)
             if stems:
-                sight.places.setdefault(key, []).append(word.start())
-            for stem in stems:
-                sight.sentences[stem] = sight.sentences.get(stem, 0) | bit
-    return replace(sight, stems=frozenset(sight.sentences))
+                places.setdefault(key, []).append(match.start())
+                for stem in stems:
+                    sentences[stem] = sentences.get(stem, 0) | bit
+    return _Sight(text, frozenset(sentences), pairs, keys, sentences, places, {})
+
+
+#: What words that were met ask for: how each begins, and which of that some shape asks for.
+_KNOWN: Final[dict[str, tuple[str, tuple[str, ...]]]] = {}
+_MOST_KNOWN: Final = 1 << 15
+_LONGEST_KNOWN: Final = 64
+
+
+def _known_word(word: str) -> tuple[str, tuple[str, ...]]:
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    key = key_of(word)
+    found = _KNOWN[word[:_LONGEST_KNOWN]] = key, _known_stems(key)
+    return found
 
 
 def _is_news(word: str, sight: _Sight) -> bool:
@@ -222,10 +246,32 @@ def _all(shape: Shape, sight: _Sight) -> Iterator[re.Match[str]]:
     for pattern, heads in patterns_of(shape):
         if heads:
             found = chain.from_iterable(map(sight.places_of, heads & sight.keys))
-            tried = (pattern.match(sight.text, place) for place in sorted(found))
-            yield from (match for match in tried if match)
+            yield from _tried(pattern, sight.text, sorted(found), is_short=shape.is_in_sentence)
         else:
             yield from pattern.finditer(sight.text)
+
+
+def _tried(
+    pattern: re.Pattern[str], text: str, places: list[int], *, is_short: bool
+) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern at places; what a text repeats is tried once where it cannot match.
+
+    Args:
+        pattern: begins at a place.
+        text: folded.
+        places: in order.
+        is_short: the pattern reaches over fewer than `_REACH` words.
+    """
+    missed: set[str] | None = set() if is_short and len(places) > _MANY else None
+    for place in places:
+        ahead = "" if missed is None else text[place : place + _AHEAD]
+        if missed and ahead in missed:
+            continue
+        match = pattern.match(text, place)
+        if match:
+            yield match
+        elif missed is not None and ahead.count(" ") >= _REACH:
+            missed.add(ahead)
 
 
 def _first(shape: Shape, sight: _Sight) -> re.Match[str] | None:

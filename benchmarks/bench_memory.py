@@ -135,7 +135,9 @@ def crowd(path: Path, processes: int, seconds: float) -> None:
     took = time.time() - began
     with AgentHome.open(path) as home:
         texts = set(home.entries("memory").texts)
-    assert all(f"{name}: {count}" in texts for name, count in zip(names, counts, strict=True)), "an entry is lost"
+    assert all(f"{name}: {count}" in texts for name, count in zip(names, counts, strict=True)), (
+        "an entry is lost"
+    )
     print(f"\n{processes} processes: {sum(counts) / took:.0f} operations a second, no entry lost ({counts})")
 
 

@@ -28,6 +28,10 @@ DETACHED: Final = "detached HEAD"
 
 #: An editor that was given up leaves its file behind; after this many seconds it counts no more.
 _EDITOR_SECONDS: Final = 300.0
+#: A message from the command line is committed as fast as Git is; if it was not by then, it never will.
+_GIVEN_SECONDS: Final = 0.25
+#: Hooks that run while the message lies there, and may take their time.
+_MESSAGE_HOOKS: Final = ("prepare-commit-msg", "commit-msg")
 #: Bytes of a ref's file that holds a commit id and a line feed; a name of a ref is found by reading.
 _ID_LENGTH: Final = 41
 
@@ -54,7 +58,7 @@ def read_git_state(layout: Layout, repository: Repository, branch: str | None = 
     """
     head = repository.head()
     obstacle = operation_in_progress(layout) or _head_obstacle(layout, head, branch)
-    if obstacle is None and _message_is_open(layout, head):
+    if obstacle is None and _message_is_open(layout, repository, head):
         obstacle = MESSAGE_OPEN
     return GitState(head, obstacle)
 
@@ -116,10 +120,40 @@ def _target_of(path: Path) -> str | None:
     return parsed.target if parsed else None
 
 
-def _message_is_open(layout: Layout, head: Head) -> bool:
-    """Say whether `git commit` waits for a message: its file is newer than the last move of HEAD."""
+def _message_is_open(layout: Layout, repository: Repository, head: Head) -> bool:
+    """Say whether `git commit` waits for a message: its file is newer than the last move of HEAD.
+
+    A commit with nothing in it leaves its message too. One from the command line has no comments in it, so
+    no editor is waited for.
+    """
+    if not _is_recent(layout, head, _EDITOR_SECONDS):
+        return False
+    if _is_for_editor(layout, repository):
+        return True
+    while _is_recent(layout, head, _GIVEN_SECONDS):
+        time.sleep(0.005)
+    return False
+
+
+def _is_for_editor(layout: Layout, repository: Repository) -> bool:
+    """Say whether a message's file looks as it does for an editor, or hooks may be at work on it."""
+    mark = repository.config("core.commentChar") or "#"
+    has_comments = (repository.config("commit.status") or "true").lower() in ("true", "yes", "on", "1")
+    if not has_comments or len(mark) != 1 or repository.config("core.hooksPath") is not None:
+        return True
+    if any(os.path.lexists(layout.common_dir / "hooks" / name) for name in _MESSAGE_HOOKS):
+        return True
+    try:
+        message = (layout.git_dir / "COMMIT_EDITMSG").read_bytes()
+    except OSError:
+        return False
+    return any(line.startswith(mark.encode()) for line in message.splitlines())
+
+
+def _is_recent(layout: Layout, head: Head, seconds: float) -> bool:
+    """Say whether a message was written in so many seconds, and behind the last move of HEAD."""
     message = _changed_at(layout.git_dir / "COMMIT_EDITMSG")
-    if message is None or abs(time.time_ns() - message) > _EDITOR_SECONDS * 1e9:
+    if message is None or abs(time.time_ns() - message) > seconds * 1e9:
         return False
     for path in _signs_of_last_commit(layout, head):
         moved = _changed_at(path)

@@ -539,7 +539,7 @@ def test_what_changes_meanwhile_is_seen_under_the_locks(repo: Path, act: str) ->
         elif act == "merge":
             run_git("merge", "side", cwd=repo)
         else:
-            (repo / ".git/COMMIT_EDITMSG").write_text("typing\n")
+            (repo / ".git/COMMIT_EDITMSG").write_text("typing\n# Please enter the message.\n")
 
     agent = Agent(repo, checkpoint=step)
     outcome = agent.append("memory/self.md", "agent's\n")

@@ -145,6 +145,23 @@ def test_a_message_that_was_given_up_counts_for_five_minutes(repo: Path) -> None
     assert state_of(repo) is None
 
 
+@pytest.mark.parametrize(
+    "command", [["commit", "-qm", "x"], ["commit", "-qam", "x"], ["commit", "-q", "-F", "-"]]
+)
+def test_a_message_of_a_commit_with_nothing_in_it_does_not_wait(repo: Path, command: list[str]) -> None:
+    """[real case] Such a commit left its message, and the agent waited five minutes for an editor."""
+    assert run_git(*command, cwd=repo, stdin="x").returncode != 0
+    assert state_of(repo) is None
+
+
+@pytest.mark.parametrize("setting", ["commit.status false", "core.commentChar auto"])
+def test_where_comments_tell_nothing_a_message_may_be_open(repo: Path, setting: str) -> None:
+    """Better to wait than to let a person's commit fail under the editor."""
+    git("config", *setting.split(), cwd=repo)
+    run_git("commit", "-qm", "x", cwd=repo)
+    assert state_of(repo) == MESSAGE_OPEN
+
+
 def test_an_open_message_without_reflogs(repo: Path) -> None:
     """Without a reflog the branch's file is the comparison, and packed-refs where that is gone."""
     git("config", "core.logAllRefUpdates", "false", cwd=repo)

@@ -84,7 +84,7 @@ _ASSIGNED: Final = (
     r"credential)s?[\"']?\s*(?:=|:|=>|:=)\s*"
 )
 _PLACEHOLDER: Final = (
-    r"(?!(?:your|my|example|placeholder|xxx|changeme|change-me|replace|insert|redacted|todo|dummy|sample|"
+    r"(?!(?:xox[a-z]-|sk-|ghp_|pk_)?(?:your|my|example|placeholder|xxx|changeme|change-me|replace|insert|redacted|todo|dummy|sample|"
     r"fake|test[-_]|\*{3}|\.{3}|some[-_]|the[-_]|0{8}|1234567890123|abcdefghijkl))"
 )
 

@@ -172,7 +172,7 @@ RULES: Final = (
         "gldt- | glrt- | glcbt- | glptt- | glft- | glimt- | glagent- | glsoat- | gloas-",
         _W + r"gl(?:dt|rt|cbt|ptt|ft|imt|agent|soat|oas)-[A-Za-z0-9_-]{20,64}",
     ),
-    _rule("slack-token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,250}"),
+    _rule("slack-token", "xox", r"xox[abeoprs]-(?=[A-Za-z-]{0,200}[0-9])[A-Za-z0-9-]{10,250}"),
     _rule("slack-token", "xapp-", r"xapp-[0-9]-[A-Z0-9]{8,16}-[0-9]{8,16}-[a-f0-9]{32,80}"),
     _rule(
         "slack-webhook",

@@ -23,7 +23,7 @@ from gitmem.tree_files import Skipped
 
 _NO_FILE: Final = Store("", (), 0, "\n", b"")
 #: Seconds in which an editor has filled a file that it emptied, or put back one that it moved away.
-_SAVING: Final = 1.0
+_SAVING: Final = 0.25
 _PAUSE: Final = 0.005
 
 

@@ -36,7 +36,9 @@ LOOPS = {
 
 #: What git says of a damaged store. That a pack vanished between two of its looks it says otherwise; it does
 #: so beside its own `git repack` too, and calls the object `(null)` where a multi-pack-index named the pack.
-DAMAGE = re.compile(r"missing|corrupt|broken|bad object (?!\(null\))|bad tree|unable to read|could not read|not a valid")
+DAMAGE = re.compile(
+    r"missing|corrupt|broken|bad object (?!\(null\))|bad tree|unable to read|could not read|not a valid"
+)
 
 pytestmark = pytest.mark.slow
 

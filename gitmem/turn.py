@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from gitmem.errors import GitmemError, HomeLocked, InvalidRecord, ThreatFound, UsageError
+from gitmem.late_list import LateList
 from gitmem.line_draft import CommittedTurn
 from gitmem.records import (
     LINKS,
@@ -149,7 +150,7 @@ class TurnRecorder:
                 {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"},
             ],
             redactions=turn.findings.redactions,
-            warnings=[*warnings, *notes, *self._suspicions(turn)],
+            warnings=LateList(lambda: [*warnings, *notes, *self._suspicions(turn)]),
             refused=committed.refused if committed else (),
         )
 

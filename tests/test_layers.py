@@ -18,7 +18,7 @@ FLOORS = [
     row.split()
     for row in (
         # 0 words
-        "errors times counted records refs config identity json_view",
+        "errors times counted records refs config identity json_view late_list",
         # 1 pure rules
         """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
         subjects authored_text branch_changes entries memory_call memory_rules memory_reply

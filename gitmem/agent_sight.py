@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from gitmem.blocked_parts import Judge, find_blocked
 from gitmem.curated import STORES
@@ -29,6 +29,8 @@ Reader = Literal["agent", "operator"]
 _SCOPES: Final[Mapping[str, str]] = {MEMORY: "strict", NOTES: "context", EPISODES: "context"}
 #: A longer text is not taken apart, which costs its square: one bad part of it stands for all of it.
 _MOST_DIVIDED: Final = 262_144
+
+_Text = TypeVar("_Text", Whole, Document)
 
 #: Returns what is wrong with a text in a scope, without what this machine allows.
 JudgeIn = Callable[[str, str], Sequence[Finding]]
@@ -66,11 +68,7 @@ class AgentSight:
             scope = _SCOPES[path.partition("/")[0]]
         else:
             return whole, ()
-        body = self._body(kind, path, whole.text, scope)
-        title = self._line("title", whole.title, scope)
-        metadata, rules = self._metadata(whole.metadata, scope)
-        seen = replace(whole, text=body.text, title=title.text, metadata=metadata)
-        return seen, _joined(body.rules, title.rules, rules)
+        return self._sighted(whole, kind, path, scope)
 
     def document(self, document: Document) -> tuple[Document, tuple[str, ...]]:
         """Return a hit's document as the agent sees it, and the rules for which something is withheld."""
@@ -81,10 +79,13 @@ class AgentSight:
             scope = _SCOPES[path.partition("/")[0]]
         else:
             return document, ()
-        body = self._body(kind, path, document.text, scope)
-        title = self._line("title", document.title, scope)
-        metadata, rules = self._metadata(document.metadata, scope)
-        seen = replace(document, text=body.text, title=title.text, metadata=metadata)
+        return self._sighted(document, kind, path, scope)
+
+    def _sighted(self, text: _Text, kind: str, path: str, scope: str) -> tuple[_Text, tuple[str, ...]]:
+        body = self._body(kind, path, text.text, scope)
+        title = self._line("title", text.title, scope)
+        metadata, rules = self._metadata(text.metadata, scope)
+        seen = replace(text, text=body.text, title=title.text, metadata=metadata)
         return seen, _joined(body.rules, title.rules, rules)
 
     def note(self, note: Note) -> tuple[Note, tuple[str, ...]]:

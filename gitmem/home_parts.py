@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -69,7 +69,7 @@ class HomeParts(ReadingParts):
             now=now,
             on_files=self._commit_files,
             on_session=self._take_session,
-            judge=_rules_tripped,
+            judge=_suspicions,
         )
 
     @property
@@ -270,10 +270,10 @@ class HomeParts(ReadingParts):
         self.repository.close()
 
 
-def _rules_tripped(body: Mapping[str, Any]) -> Sequence[str]:
-    from gitmem.recorded_threats import rules_tripped
+def _suspicions(told: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterable[str]:
+    from gitmem.recorded_threats import suspicions
 
-    return rules_tripped(body)
+    return suspicions(told)
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gitmem.threats import find_threats
@@ -11,6 +11,14 @@ from gitmem.threats import find_threats
 SEEN: Final = 16_384
 #: A text that is shorter holds no order.
 _SHORTEST: Final = 12
+
+
+def suspicions(told: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
+    """Yield a warning of each event, by id and body, that reads like an attack; it is recorded as it came."""
+    for record, body in told:
+        rules = rules_tripped(body)
+        if rules:
+            yield f"{record} reads like an attack ({', '.join(rules)}); it is recorded as it came"
 
 
 def rules_tripped(body: Any) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ second, and what was found for one part is not looked for again when a later par
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, repeat
@@ -240,22 +240,27 @@ def _groups(signs: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 def _split(pattern: str) -> list[str]:
     """Return the alternatives of a pattern, as far as they stand outside its groups and sets."""
     parts = [""]
-    depth = 0
-    in_set = False
-    for piece in _PIECES.findall(pattern):
-        if in_set:
-            in_set = piece != "]"
-        elif piece == "[":
-            in_set = True
-        elif piece.startswith("("):
-            depth += 1
-        elif piece == ")":
-            depth -= 1
+    for piece, depth, in_set in _nested(pattern):
         if piece == "|" and depth == 0 and not in_set:
             parts.append("")
         else:
             parts[-1] += piece
     return parts
+
+
+def _nested(pattern: str) -> Iterator[tuple[str, int, bool]]:
+    """Yield the pieces of a pattern, each with how deep in groups the next one stands, and if in a set."""
+    depth = 0
+    in_set = False
+    for piece in _PIECES.findall(pattern):
+        was_set = in_set
+        if in_set:
+            in_set = piece != "]"
+        elif piece == "[":
+            in_set = True
+        else:
+            depth += piece.startswith("(") - (piece == ")")
+        yield piece, depth, was_set or in_set
 
 
 def _quick(pattern: str) -> str:
@@ -282,19 +287,10 @@ def _quick(pattern: str) -> str:
 
 def _closing(pattern: str) -> int:
     """Return where the group ends that a pattern begins with."""
-    place = depth = 0
-    in_set = False
-    for piece in _PIECES.findall(pattern):
-        if in_set:
-            in_set = piece != "]"
-        elif piece == "[":
-            in_set = True
-        elif piece.startswith("("):
-            depth += 1
-        elif piece == ")":
-            depth -= 1
-            if depth == 0:
-                return place
+    place = 0
+    for piece, depth, in_set in _nested(pattern):
+        if piece == ")" and depth == 0 and not in_set:
+            return place
         place += len(piece)
     raise AssertionError(f"a group without an end: {pattern}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -50,7 +50,7 @@ class TurnRecorder:
         now: the wall clock, seconds since 1970.
         on_files: called with the paths that a turn's `file` events name, before the turn ends.
         on_session: called with each `session` event before it is told; returns what is told instead.
-        judge: returns the rules that an event's body trips, for the receipt's warnings.
+        judge: returns the receipt's warnings of events, by their ids and bodies; called if they are read.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class TurnRecorder:
         now: Callable[[], float] = time.time,
         on_files: Callable[[Sequence[str], Turn], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
         on_session: Callable[[Event], Event] = lambda event: event,
-        judge: Callable[[Mapping[str, Any]], Sequence[str]] = lambda body: (),  # noqa: ARG005
+        judge: Callable[[Sequence[tuple[str, Mapping[str, Any]]]], Iterable[str]] = lambda told: (),  # noqa: ARG005
     ) -> None:
         self.spool = spool
         self.line = line
@@ -150,16 +150,9 @@ class TurnRecorder:
                 {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"},
             ],
             redactions=turn.findings.redactions,
-            warnings=LateList(lambda: [*warnings, *notes, *self._suspicions(turn)]),
+            warnings=LateList(lambda: [*warnings, *notes, *self._judge(turn.findings.bodies)]),
             refused=committed.refused if committed else (),
         )
-
-    def _suspicions(self, turn: Turn) -> Iterator[str]:
-        """Yield what reads like an attack; it is recorded as it came, for the record is what happened."""
-        for record, body in turn.findings.bodies:
-            rules = self._judge(body)
-            if rules:
-                yield f"{record} reads like an attack ({', '.join(rules)}); it is recorded as it came"
 
     def branch(self) -> str:
         """Return the short name of the turn line; empty before its first turn."""

@@ -167,6 +167,21 @@ def remove_pack(stem: Path) -> bool:
     return removed[-1]
 
 
+def indexed_together(folder: Path) -> set[str]:
+    """Return the names of the packs, without endings, that Git's index of many packs has."""
+    return {name.removesuffix(".idx") for name in _names_in_multi_pack_index(folder) if name}
+
+
+def drop_stale_index(folder: Path) -> None:
+    """Remove Git's index of many packs where it names one that is gone, as `git repack` does.
+
+    Git looks for an object where that index has it, and in no other pack that it names: a copy there would be
+    missed. Without the index every pack is searched.
+    """
+    if any(not (folder / f"{name}.pack").exists() for name in indexed_together(folder)):
+        remove_file(folder / _MULTI)
+
+
 def stale_files(folder: Path) -> list[Path]:
     """Return `.keep` files and parts of packs that a dead process of gitmem left.
 

@@ -20,7 +20,15 @@ from gitmem.errors import CorruptionError, HomeLocked
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import parse_commit
 from gitmem.layout import Layout
-from gitmem.pack_files import OwnPack, levels_of, own_packs, remove_pack, write_pack_files
+from gitmem.pack_files import (
+    OwnPack,
+    drop_stale_index,
+    indexed_together,
+    levels_of,
+    own_packs,
+    remove_pack,
+    write_pack_files,
+)
 from gitmem.pack_format import PackEntry, delta_entry
 from gitmem.pack_sources import PackSource, PackSources, StoredEntry
 
@@ -64,6 +72,7 @@ def merge_packs(layout: Layout, *, seconds: float = 1.0) -> MergeReport:
         OSError: the disk is full, for example; all packs are as they were.
     """
     folder = layout.common_dir / "objects" / "pack"
+    drop_stale_index(folder)
     if not any(_is_due(level, count) for level, count in levels_of(folder).items()):
         return MergeReport()
     try:
@@ -89,9 +98,17 @@ def _merge_levels(folder: Path, deadline: float) -> MergeReport:
             damaged |= dict.fromkeys(sources.damaged)
             removable, new = _merge(folder, sources, packs)
             # Counted by what is there: git may have removed some of them meanwhile, a `.keep` may hold one.
-            merged += sum(remove_pack(source.pack.stem) for source in removable)
+            merged += _remove(folder, removable)
             made += new
     return MergeReport(merged, made, tuple(damaged))
+
+
+def _remove(folder: Path, sources: Sequence[PackSource]) -> int:
+    """Remove merged packs, but for those that Git has indexed together meanwhile; return how many went."""
+    kept = indexed_together(folder)
+    removed = sum(remove_pack(one.pack.stem) for one in sources if one.pack.stem.name not in kept)
+    drop_stale_index(folder)  # Git may have listed the packs before, and written its index behind that
+    return removed
 
 
 def _next_batch(packs: Sequence[OwnPack]) -> list[OwnPack]:

@@ -6,17 +6,18 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contract.repository_contract import WHO
-from fixtures import fsck, git, make_repo
+from fixtures import fsck, git, make_repo, run_git
 from gitmem import pack_maintenance
 from gitmem.backends.dulwich_repository import DulwichRepository, open_repository
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import make_commit, make_object, make_tree
 from gitmem.layout import Layout, find_layout
-from gitmem.pack_files import levels_of, own_packs, write_pack_files
+from gitmem.pack_files import indexed_together, levels_of, own_packs, remove_pack, write_pack_files
 from gitmem.pack_format import parse_entry, parse_index, whole_entry
 from gitmem.pack_maintenance import LARGER_PACKS, TURN_PACKS, MergeReport, merge_packs
 from gitmem.repository import ABSENT, FILE_MODE, TREE_MODE, GitObject, TreeEntry
@@ -326,6 +327,44 @@ def test_permissions_are_those_of_the_merged_packs(home: Home) -> None:
         path.chmod(0o440)
     merge_packs(home.layout)
     assert {path.stat().st_mode & 0o777 for path in home.folder.iterdir()} == {0o440}
+
+
+def test_an_index_of_a_pack_that_went_hides_nothing_for_long(home: Home) -> None:
+    """[real case] Git indexed old and merged packs together while the old ones went: `git log` failed."""
+    home.turn()
+    (own,) = own_packs(home.folder)
+    git("repack", "-q", "-a", cwd=home.root)
+    newest = 2_000_000_000
+    os.utime(
+        own.stem.with_suffix(".pack"), (newest, newest)
+    )  # of two copies Git notes the newer
+    git("multi-pack-index", "write", cwd=home.root)
+    assert indexed_together(home.folder) >= {own.stem.name}
+    remove_pack(own.stem)
+    assert run_git("rev-list", "--count", LINE, cwd=home.root).returncode != 0
+    merge_packs(home.layout)
+    assert git("rev-list", "--count", LINE, cwd=home.root) == "1"
+    fsck(home.root)
+
+
+def test_what_git_indexes_while_packs_are_merged_stays(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[real case] An index that Git wrote in the middle of a merge named packs that were about to go."""
+
+    def written(*args: Any, **options: Any) -> Path:
+        made = write_pack_files(*args, **options)
+        git("multi-pack-index", "write", cwd=home.root)
+        return made
+
+    monkeypatch.setattr(pack_maintenance, "write_pack_files", written)
+    for _ in range(TURN_PACKS):
+        home.turn()
+    merge_packs(home.layout)
+    assert git("rev-list", "--count", LINE, cwd=home.root) == str(TURN_PACKS)
+    fsck(home.root)
+    (home.folder / "multi-pack-index").unlink()
+    monkeypatch.undo()
+    assert merge_packs(home.layout) == MergeReport(merged=TURN_PACKS, made=0)
+    fsck(home.root)
 
 
 def test_fewer_packs_remain_than_git_tolerates() -> None:

@@ -13,7 +13,6 @@ from gitmem.file_lock import try_lock
 
 SPARE: Final = ".spare"
 _CLAIM: Final = ".claim"
-_FORGOTTEN_AFTER: Final = 3600.0
 
 
 class SpareFiles:
@@ -54,12 +53,16 @@ class SpareFiles:
         os.truncate(path, 0)
         os.rename(path, f"{self._folder}/{secrets.token_hex(6)}{SPARE}")  # noqa: PTH104
 
-    def clear(self, now: float) -> None:
-        """Remove what a kill left between two names."""
+    def clear(self) -> None:
+        """Remove what a kill left between two names: nobody holds its lock. Who is about to does without."""
         for claim in Path(self._folder).glob(f"*{_CLAIM}"):
             with suppress(OSError):
-                if now - claim.stat().st_mtime > _FORGOTTEN_AFTER:
-                    claim.unlink()
+                descriptor = os.open(claim, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    if try_lock(descriptor):
+                        claim.unlink()
+                finally:
+                    os.close(descriptor)
 
     def _candidates(self) -> Iterator[str]:
         if not self._known:
@@ -70,8 +73,11 @@ class SpareFiles:
 
     def _use(self, claim: str, name: str, flags: int) -> int | None:
         with ExitStack() as undo:
-            undo.callback(os.unlink, claim)
-            descriptor = os.open(claim, flags)
+            undo.callback(_unlink, claim)
+            try:
+                descriptor = os.open(claim, flags)
+            except FileNotFoundError:  # taken for one that a kill left
+                return None
             undo_open = undo.enter_context(ExitStack())
             undo_open.callback(os.close, descriptor)
             # Locked and empty before it has a name by which others could take it for an abandoned one. One
@@ -82,7 +88,12 @@ class SpareFiles:
                 os.link(claim, f"{self._folder}/{name}")
             except FileExistsError:
                 raise
-            except OSError:  # a file system without links
+            except OSError:  # a file system without links, or taken for one that a kill left
                 return None
             undo_open.pop_all()
             return descriptor
+
+
+def _unlink(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - on the way of every turn

@@ -159,7 +159,7 @@ class Spool:
         Returns:
             The final paths of the turns that were closed.
         """
-        self._spares.clear(time.time())
+        self._spares.clear()
         unfinished = [name for name in self._names() if _UNFINISHED.fullmatch(name)]
         return [path for path in (self._close_if_dead(name, now) for name in unfinished) if path]
 

@@ -335,9 +335,7 @@ def test_an_index_of_a_pack_that_went_hides_nothing_for_long(home: Home) -> None
     (own,) = own_packs(home.folder)
     git("repack", "-q", "-a", cwd=home.root)
     newest = 2_000_000_000
-    os.utime(
-        own.stem.with_suffix(".pack"), (newest, newest)
-    )  # of two copies Git notes the newer
+    os.utime(own.stem.with_suffix(".pack"), (newest, newest))  # of two copies Git notes the newer
     git("multi-pack-index", "write", cwd=home.root)
     assert indexed_together(home.folder) >= {own.stem.name}
     remove_pack(own.stem)

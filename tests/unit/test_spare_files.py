@@ -92,10 +92,39 @@ def test_two_never_take_the_same(tmp_path: Path) -> None:
     assert len(taken) == len(set(taken)) == 200
 
 
-def test_what_a_kill_left_is_removed_once_it_is_old(spares: SpareFiles, tmp_path: Path) -> None:
-    """Between two names a file belongs to nobody."""
-    (tmp_path / "0.claim").touch()
-    spares.clear((tmp_path / "0.claim").stat().st_mtime + 60)
-    assert (tmp_path / "0.claim").exists()
-    spares.clear((tmp_path / "0.claim").stat().st_mtime + 4000)
-    assert not (tmp_path / "0.claim").exists()
+def test_what_a_kill_left_is_removed_and_what_somebody_holds_is_not(
+    spares: SpareFiles, tmp_path: Path
+) -> None:
+    """[real case] What a kill left between two names lay there for an hour; its lock tells of it."""
+    claim = tmp_path / "0.claim"
+    claim.touch()
+    with claim.open() as file:
+        assert try_lock(file.fileno())
+        spares.clear()
+        assert claim.exists()
+    spares.clear()
+    assert not claim.exists()
+
+
+def test_clearing_beside_those_who_take_harms_nobody(spares: SpareFiles, tmp_path: Path) -> None:
+    """Who is about to lock a file may find it gone, and does without; nobody gets one that another has."""
+    stop = threading.Event()
+
+    def clear() -> None:
+        while not stop.is_set():
+            SpareFiles(tmp_path).clear()
+
+    cleaner = threading.Thread(target=clear)
+    cleaner.start()
+    try:
+        for number in range(300):
+            (tmp_path / f"{number}.spare").touch()
+            descriptor = SpareFiles(tmp_path).take(f"turn{number}", os.O_RDWR)
+            if descriptor is not None:
+                assert os.fstat(descriptor).st_ino == (tmp_path / f"turn{number}").stat().st_ino
+                os.close(descriptor)
+    finally:
+        stop.set()
+        cleaner.join()
+    spares.clear()
+    assert not list(tmp_path.glob("*.claim"))

@@ -6,29 +6,25 @@ answers from what is newest and says so.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
 from gitmem.advanced_query import find_operands
 from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.analysis import MAX_QUERY_CHARS, QueryUnit, analyze_query
-from gitmem.authored_files import find_authored, read_authored
-from gitmem.counted import counted
 from gitmem.documents import SEARCHED_KINDS, Document
 from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all
-from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
-from gitmem.index_batch import Sources, note_paths, notes_digest
+from gitmem.index_batch import note_paths, notes_digest
+from gitmem.index_status import status_of
+from gitmem.index_view import IndexView, IndexViewer
 from gitmem.judgement_rules import JudgementIndex
 from gitmem.judgements import Judgements
 from gitmem.latest_snapshots import LatestSnapshots
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
-from gitmem.manifest import EMPTY, Manifest
 from gitmem.memory_get import Memory, MemoryReader
 from gitmem.note_ids import NoteIds
 from gitmem.ranking import Ranking, rank
@@ -44,46 +40,23 @@ from gitmem.search_hits import HitMaker
 from gitmem.search_index import (
     IndexDamaged,
     IndexPart,
-    IndexRefused,
-    IndexSnapshot,
     SearchIndex,
     key_of,
 )
 from gitmem.search_reply import (
-    Freshness,
     Hit,
     IndexStatus,
     Place,
-    Quarantined,
     SearchReply,
     SearchRequest,
     check_request,
     format_cursor,
 )
-from gitmem.unindexed import NOTHING, Unindexed, read_unindexed
 
 __all__ = ["Hit", "IndexStatus", "Search", "SearchReply"]
 
 #: Of the best hits so many are looked at for the question's exact words.
 _LOOKED_AT: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    """Everything that one search sees, as of one moment.
-
-    Attributes:
-        parts: of the index, and last what is not indexed yet.
-        backlog: what the index does not cover.
-        doubts: why the index could not be read, if so.
-    """
-
-    manifest: Manifest
-    parts: Sequence[IndexPart]
-    sources: Sources
-    backlog: Backlog
-    unindexed: Unindexed
-    doubts: tuple[str, ...]
 
 
 class Search:
@@ -113,15 +86,9 @@ class Search:
         sight: AgentSight | None = None,
     ) -> None:
         self._sight = sight
-        self._repository = repository
-        self._ledger = ledger
-        self._root = layout.root
-        self._index = index
-        self._note_ids = note_ids
+        self._viewer = IndexViewer(repository, ledger, layout, index, note_ids)
         self._reader = reader
         self._judgements = judgements
-        self._guard = threading.Lock()
-        self._last: tuple[object, Unindexed] | None = None
 
     def search(
         self, query: object, *, unindexed: bool = True, by: Reader = "operator", **options: Any
@@ -143,12 +110,11 @@ class Search:
         request = check_request(query, **options)
         reader = check_reader(by)
         try:
-            snapshot, doubts = self._open_index()
-            return self._answer(request, self._look(snapshot, doubts, unindexed=unindexed), reader)
+            return self._answer(request, self._viewer.view(unindexed=unindexed), reader)
         except IndexDamaged as error:
-            self._discard()
-            doubts = (f"the index was damaged and is built anew: {error}",)
-            return self._answer(request, self._look(None, doubts, unindexed=True), reader)
+            self._viewer.discard()
+            view = self._viewer.view_without(f"the index was damaged and is built anew: {error}")
+            return self._answer(request, view, reader)
 
     def get(self, ref: str, **options: Any) -> Memory:
         """Return what a ref names, or a part of it; options as `MemoryReader.get` takes them."""
@@ -157,72 +123,13 @@ class Search:
     def index_status(self) -> IndexStatus:
         """Return how complete the index is."""
         try:
-            snapshot, doubts = self._open_index()
+            return status_of(self._viewer.view())
         except IndexDamaged as error:
-            snapshot, doubts = None, (f"the index is damaged: {error}",)
-        return _status_of(self._look(snapshot, doubts, unindexed=True))
-
-    # What there is
-
-    def _open_index(self) -> tuple[IndexSnapshot | None, tuple[str, ...]]:
-        try:
-            return self._index.snapshot(), ()
-        except IndexRefused as error:
-            return None, (str(error),)
-        except OSError as error:
-            return None, (f"the index cannot be read: {error.strerror or error}",)
-
-    def _discard(self) -> None:
-        """Throw a damaged index away, unless somebody is writing it just now; then he finds the damage."""
-        with suppress(IndexDamaged, IndexRefused, OSError), self._index.writing() as writer:
-            if writer is not None:
-                writer.discard()
-
-    def _look(self, snapshot: IndexSnapshot | None, doubts: tuple[str, ...], *, unindexed: bool) -> _View:
-        sources = Sources(
-            ledger=self._ledger,
-            root=self._root,
-            note_ids=self._note_ids,
-            found=find_authored(self._root),
-            receipts=self._ledger.receipts(),
-            head=self._repository.head().commit,
-            make=documents_of,
-        )
-        manifest = EMPTY if snapshot is None else snapshot.manifest
-        backlog = find_backlog(manifest, self._ledger.segments(), sources.found, sources.receipts, self._root)
-        newest = self._read_unindexed(sources, manifest, backlog) if unindexed else NOTHING
-        indexed = () if snapshot is None else snapshot.parts
-        return _View(
-            manifest=manifest,
-            parts=(*indexed, newest.part),
-            sources=sources,
-            backlog=backlog,
-            unindexed=newest,
-            doubts=doubts,
-        )
-
-    def _read_unindexed(self, sources: Sources, manifest: Manifest, backlog: Backlog) -> Unindexed:
-        """Read what is not indexed, or return what was read of the very same for the search before."""
-        spooled = list(self._ledger.spooled())
-        found = {} if sources.found is None else sources.found.files
-        key = (
-            manifest,
-            backlog,
-            sources.head,
-            tuple(turn.path.name for turn in spooled),
-            tuple((found[path].st_mtime_ns, found[path].st_ctime_ns) for path in backlog.files),
-        )
-        with self._guard:
-            if self._last is not None and self._last[0] == key and not backlog.files:
-                return self._last[1]
-        newest = read_unindexed(sources, manifest, backlog, spooled)
-        with self._guard:
-            self._last = (key, newest)
-        return newest
+            return status_of(self._viewer.view_without(f"the index is damaged: {error}"))
 
     # What is shown
 
-    def _answer(self, request: SearchRequest, view: _View, by: Reader) -> SearchReply:
+    def _answer(self, request: SearchRequest, view: IndexView, by: Reader) -> SearchReply:
         _check_kinds(request.kinds, view.parts)
         units = _units_of(request, view.parts)
         ranking = rank(view.parts, units)
@@ -240,7 +147,7 @@ class Search:
         return SearchReply(
             query=request.query[:MAX_QUERY_CHARS],
             results=[hits.make(document, score, explain=request.explain) for _, document, score in shown],
-            index_status=_status_of(view, hidden),
+            index_status=status_of(view, hidden),
             unmatched_terms=ranking.unmatched if units else [request.query[:100]],
             cursor=cursor,
             query_cut=len(request.query) > MAX_QUERY_CHARS,
@@ -251,7 +158,7 @@ class Search:
         return index.refs
 
     def _places(
-        self, request: SearchRequest, view: _View, candidates: Iterable[list[Candidate]], ranking: Ranking
+        self, request: SearchRequest, view: IndexView, candidates: Iterable[list[Candidate]], ranking: Ranking
     ) -> Iterator[tuple[Place, Document, float]]:
         """Yield the hits in order, each with its place: what is live, the latest, and not shown before."""
         present = _present_refs(view)
@@ -277,33 +184,16 @@ class Search:
                     score = scores[candidate[2]].get(candidate[3], 0.0) + bonus
                     yield _place_of(request, score, candidate, document), document, score
 
-    def _is_live(self, view: _View, place: int, document: Document) -> bool:
+    def _is_live(self, view: IndexView, place: int, document: Document) -> bool:
         """Say whether a document of the index is still what its source says; `get` resolves every hit."""
         kept_by = document.record if document.kind == "entry" else None  # the record that retracted it
         if kept_by is not None and not self._tells(document.source_ref, kept_by):
             return False
-        if place == len(view.parts) - 1:
-            return True
-        if document.record is not None and document.record in view.backlog.forgotten:
-            return False
-        if document.origin not in view.backlog.stale:
-            return True
-        if document.record is not None:
-            return self._is_in_ledger(view, document)
-        # What was read of changed files is in the part of what is not indexed.
-        return document.origin not in view.unindexed.files and _is_in_file(view.sources, document)
+        return view.is_current(place, document)
 
     def _tells(self, entry: str, record_id: str) -> bool:
         """Say whether a retraction is the one by which an entry is known, and nothing else is."""
         return self._retracted().get(entry) == record_id and self._reader.is_in_record_only(entry)
-
-    def _is_in_ledger(self, view: _View, document: Document) -> bool:
-        segment = self._ledger.segments().get(document.origin)
-        mark = view.manifest.segments.get(document.origin)
-        if segment is not None and resume_offset(self._ledger.read_segment(segment), mark):
-            return True
-        record = self._ledger.find(document.record or "")
-        return record is not None and not record.redacted
 
 
 def _check_kinds(kinds: Iterable[str], parts: Sequence[IndexPart]) -> None:
@@ -318,13 +208,7 @@ def _check_kinds(kinds: Iterable[str], parts: Sequence[IndexPart]) -> None:
             raise UsageError(f"unknown kind {kind!r}", hint=f"Kinds: {known}.", field="kind")
 
 
-def _is_in_file(sources: Sources, document: Document) -> bool:
-    id_of = sources.note_ids.lookup(note_paths(sources))
-    read = read_authored(sources.root, document.origin, id_of, sources.receipts)
-    return read is not None and any(one.source_ref == document.source_ref for one in read.documents)
-
-
-def _present_refs(view: _View) -> Callable[[Document], Document]:
+def _present_refs(view: IndexView) -> Callable[[Document], Document]:
     """Return what gives a document the ref that it has now.
 
     A note without an id of its own has one from history; a commit may have changed it since it was indexed.
@@ -360,27 +244,3 @@ def _place_of(request: SearchRequest, score: float, candidate: Candidate, docume
     if request.sort == "relevance":
         first = -score
     return 0, float(first), float(second), document.source_ref
-
-
-def _status_of(view: _View, hidden: int = 0) -> IndexStatus:
-    reasons = list(view.doubts)
-    pending = view.unindexed.pending
-    unread = pending - view.unindexed.read
-    if unread > 0:
-        what = counted(unread, "older record or file", "older records or files")
-        reasons.append(f"not indexed yet and not searched: {what}")
-    if hidden:
-        reasons.append(f"hidden, because of another workspace: {counted(hidden, 'hit')}")
-    return IndexStatus(
-        freshness=_freshness(view.manifest, pending),
-        indexed=view.manifest.covered,
-        pending=pending,
-        reasons=reasons,
-        quarantined=[Quarantined(name, reason) for name, reason in sorted(view.manifest.quarantined.items())],
-    )
-
-
-def _freshness(manifest: Manifest, pending: int) -> Freshness:
-    if not manifest.complete:
-        return "building"
-    return "catching_up" if pending else "fresh"

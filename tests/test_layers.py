@@ -52,7 +52,8 @@ FLOORS = [
         ledger_copy session_snapshot""",
         # 5 use cases
         """init turn index_backlog index_batch indexer memory_text gone_entries memory_files
-        agent_sight memory_get latest_snapshots search_candidates search_hits unindexed search
+        agent_sight memory_get latest_snapshots search_candidates search_hits unindexed
+        index_view index_status search
         status commit_found importers/ machine_settings memory_records authoring refused_facts
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
         proposal_judging editing memory_status status_report sample_home shown file_writes home_reading_parts

@@ -1,0 +1,158 @@
+"""What one search sees: the index as its last commit left it, and the newest of what it does not cover."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from gitmem.authored_files import find_authored, read_authored
+from gitmem.documents import Document
+from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
+from gitmem.index_batch import Sources, note_paths
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.manifest import EMPTY, Manifest
+from gitmem.note_ids import NoteIds
+from gitmem.repository import Repository
+from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexSnapshot, SearchIndex
+from gitmem.unindexed import NOTHING, Unindexed, read_unindexed
+
+
+@dataclass(frozen=True, slots=True)
+class IndexView:
+    """Everything that one search sees, as of one moment.
+
+    Attributes:
+        parts: of the index, and last what is not indexed yet.
+        backlog: what the index does not cover.
+        doubts: why the index could not be read, if so.
+    """
+
+    manifest: Manifest
+    parts: Sequence[IndexPart]
+    sources: Sources
+    backlog: Backlog
+    unindexed: Unindexed
+    doubts: tuple[str, ...]
+
+    def is_current(self, place: int, document: Document) -> bool:
+        """Say whether a document of a part is still what its source says."""
+        if place == len(self.parts) - 1:
+            return True
+        if document.record is not None and document.record in self.backlog.forgotten:
+            return False
+        if document.origin not in self.backlog.stale:
+            return True
+        if document.record is not None:
+            return self._is_in_ledger(document)
+        # What was read of changed files is in the part of what is not indexed.
+        return document.origin not in self.unindexed.files and self._is_in_file(document)
+
+    def _is_in_ledger(self, document: Document) -> bool:
+        ledger = self.sources.ledger
+        segment = ledger.segments().get(document.origin)
+        mark = self.manifest.segments.get(document.origin)
+        if segment is not None and resume_offset(ledger.read_segment(segment), mark):
+            return True
+        record = ledger.find(document.record or "")
+        return record is not None and not record.redacted
+
+    def _is_in_file(self, document: Document) -> bool:
+        sources = self.sources
+        id_of = sources.note_ids.lookup(note_paths(sources))
+        read = read_authored(sources.root, document.origin, id_of, sources.receipts)
+        return read is not None and any(one.source_ref == document.source_ref for one in read.documents)
+
+
+class IndexViewer:
+    """Looks at one index and its sources; safe to use from several threads.
+
+    Args:
+        repository: whose HEAD decides the ids of notes.
+        ledger: its records.
+        layout: its files.
+        index: may be missing, behind or damaged.
+        note_ids: gives notes their ids.
+    """
+
+    def __init__(
+        self, repository: Repository, ledger: Ledger, layout: Layout, index: SearchIndex, note_ids: NoteIds
+    ) -> None:
+        self._repository = repository
+        self._ledger = ledger
+        self._root = layout.root
+        self._index = index
+        self._note_ids = note_ids
+        self._guard = threading.Lock()
+        self._last: tuple[object, Unindexed] | None = None
+
+    def view(self, *, unindexed: bool = True) -> IndexView:
+        """Return what there is.
+
+        Args:
+            unindexed: also read the newest of what the index does not cover.
+
+        Raises:
+            IndexDamaged: the index cannot be read.
+        """
+        try:
+            return self._look(self._index.snapshot(), (), unindexed=unindexed)
+        except IndexRefused as error:
+            doubts = (str(error),)
+        except OSError as error:
+            doubts = (f"the index cannot be read: {error.strerror or error}",)
+        return self._look(None, doubts, unindexed=unindexed)
+
+    def view_without(self, damage: str) -> IndexView:
+        """Return what there is beside a damaged index; what is newest is read in any case."""
+        return self._look(None, (damage,), unindexed=True)
+
+    def discard(self) -> None:
+        """Throw a damaged index away, unless somebody is writing it just now; then he finds the damage."""
+        with suppress(IndexDamaged, IndexRefused, OSError), self._index.writing() as writer:
+            if writer is not None:
+                writer.discard()
+
+    def _look(self, snapshot: IndexSnapshot | None, doubts: tuple[str, ...], *, unindexed: bool) -> IndexView:
+        sources = Sources(
+            ledger=self._ledger,
+            root=self._root,
+            note_ids=self._note_ids,
+            found=find_authored(self._root),
+            receipts=self._ledger.receipts(),
+            head=self._repository.head().commit,
+            make=documents_of,
+        )
+        manifest = EMPTY if snapshot is None else snapshot.manifest
+        backlog = find_backlog(manifest, self._ledger.segments(), sources.found, sources.receipts, self._root)
+        newest = self._read_unindexed(sources, manifest, backlog) if unindexed else NOTHING
+        indexed = () if snapshot is None else snapshot.parts
+        return IndexView(
+            manifest=manifest,
+            parts=(*indexed, newest.part),
+            sources=sources,
+            backlog=backlog,
+            unindexed=newest,
+            doubts=doubts,
+        )
+
+    def _read_unindexed(self, sources: Sources, manifest: Manifest, backlog: Backlog) -> Unindexed:
+        """Read what is not indexed, or return what was read of the very same for the search before."""
+        spooled = list(self._ledger.spooled())
+        found = {} if sources.found is None else sources.found.files
+        key = (
+            manifest,
+            backlog,
+            sources.head,
+            tuple(turn.path.name for turn in spooled),
+            tuple((found[path].st_mtime_ns, found[path].st_ctime_ns) for path in backlog.files),
+        )
+        with self._guard:
+            if self._last is not None and self._last[0] == key and not backlog.files:
+                return self._last[1]
+        newest = read_unindexed(sources, manifest, backlog, spooled)
+        with self._guard:
+            self._last = (key, newest)
+        return newest

@@ -85,9 +85,12 @@ def _look_at(root: Path, path: str, files: dict[str, stat_result], problems: dic
 
 
 def is_same(root: Path, path: str, found: stat_result, mark: FileMark | None) -> bool:
-    """Say whether a file is what it was when read; its content is looked at where times do not tell."""
-    if mark is None or mark.made_by != MADE_BY:
-        return False
+    """Say whether a file is what this program read; its content is looked at where times do not tell."""
+    return mark is not None and mark.made_by == MADE_BY and is_unchanged(root, path, found, mark)
+
+
+def is_unchanged(root: Path, path: str, found: stat_result, mark: FileMark) -> bool:
+    """Say whether a file is what any program read."""
     if (mark.size, mark.mtime_ns, mark.ctime_ns) != (found.st_size, found.st_mtime_ns, found.st_ctime_ns):
         return False
     if not mark.racy:

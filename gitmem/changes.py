@@ -33,15 +33,17 @@ class Hints:
         turns: a turn line moved or a turn was spooled.
         state: HEAD moved or an operation of Git began or ended.
         doubt: why anything may have changed; None if nothing but the above.
+        again: names of what could not be indexed and is to be tried again.
     """
 
     paths: frozenset[str] = frozenset()
     turns: bool = False
     state: bool = False
     doubt: str | None = None
+    again: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.paths or self.turns or self.state or self.doubt)
+        return bool(self.paths or self.turns or self.state or self.doubt or self.again)
 
     def __or__(self, other: Hints) -> Hints:
         """Return both sets as one."""
@@ -50,6 +52,7 @@ class Hints:
             self.turns or other.turns,
             self.state or other.state,
             self.doubt or other.doubt,
+            self.again | other.again,
         )
 
 

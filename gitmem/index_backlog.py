@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
-from gitmem.authored_files import FoundAuthored, is_same
+from gitmem.authored_files import FoundAuthored, is_unchanged
 from gitmem.documents import Document, record_documents
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
+from gitmem.layout import LEDGER
 from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import BadLine, parse_line
 from gitmem.long_text import needs_blob
 from gitmem.manifest import MADE_BY, FileMark, Manifest, SegmentMark
 from gitmem.records import Record
+
+_State = Literal["new", "outdated", "again", "read"]
+#: How the names of segments and of their lines begin, unlike refs of records.
+_IN_LEDGER: Final = f"{LEDGER}/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +31,13 @@ class Backlog:
     """What is left to do.
 
     Attributes:
-        segments: new or changed ones, the newest first.
+        segments: new or changed ones, the newest first; behind them those that are made anew or tried again.
         gone_segments: paths of segments that no line has any more.
-        files: paths of new or changed files, those written last first.
+        files: paths of new or changed files, those written last first; then as above.
         gone_files: paths of files that are no longer there.
+        outdated: paths of segments and files that are as they were indexed, but by another program or to be
+            made anew; what is indexed of them serves until then.
+        again: paths of such that are as they were indexed, of which something could not be.
         problems: paths of files that cannot be read, and why; only those that the manifest does not name.
         forgotten: ids of records whose receipts were not honoured yet.
     """
@@ -37,6 +46,8 @@ class Backlog:
     gone_segments: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     gone_files: tuple[str, ...] = ()
+    outdated: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()
     problems: Mapping[str, str] | None = None
     forgotten: frozenset[str] = frozenset()
 
@@ -51,11 +62,31 @@ class Backlog:
         )
 
     @property
+    def unchanged(self) -> frozenset[str]:
+        """Paths of which what is indexed is still so."""
+        return self.outdated | self.again
+
+    @property
+    def new_segments(self) -> list[Segment]:
+        """Segments of which something is not indexed, the newest first."""
+        return [segment for segment in self.segments if segment.path not in self.unchanged]
+
+    @property
+    def new_files(self) -> list[str]:
+        """Paths of files that are not indexed as they are, those written last first."""
+        return [path for path in self.files if path not in self.unchanged]
+
+    @property
+    def gone(self) -> list[str]:
+        """Paths and records of which something is indexed that has to go."""
+        return [*self.gone_segments, *self.gone_files, *(self.problems or {}), *self.forgotten]
+
+    @property
     def stale(self) -> frozenset[str]:
         """Origins of which the index may hold what is no longer so."""
+        new = [segment.path for segment in self.new_segments]
         return frozenset(
-            [segment.path for segment in self.segments]
-            + [*self.gone_segments, *self.files, *self.gone_files, *(self.problems or {})]
+            [*new, *self.new_files, *self.gone_segments, *self.gone_files, *(self.problems or {})]
         )
 
 
@@ -66,7 +97,7 @@ def find_backlog(
     receipts: Receipts,
     root: Path,
     *,
-    retry: bool = False,
+    again: AbstractSet[str] = frozenset(),
 ) -> Backlog:
     """Compare what is covered with what there is.
 
@@ -76,22 +107,30 @@ def find_backlog(
         found: the authored files; None leaves them out.
         receipts: in force now.
         root: the work tree, for files whose stat alone does not say whether they changed.
-        retry: also what could not be read before, though nothing about it seems to have changed.
+        again: paths of which something could not be indexed and is to be tried again, though nothing about
+            them seems to have changed.
     """
-    changed = [s for path, s in segments.items() if not _is_read(manifest.segments.get(path), s, retry=retry)]
-    gone = tuple(path for path in manifest.segments if path not in segments)
-    files: tuple[str, ...] = ()
+    states = {path: _state_of(manifest.segments.get(path), s, again) for path, s in segments.items()}
+    chosen = [segment for path, segment in segments.items() if states[path] != "read"]
+    chosen.sort(key=_newest_first, reverse=True)
+    chosen.sort(key=lambda segment: states[segment.path] != "new")
+    paths: list[str] = []
     gone_files: tuple[str, ...] = ()
     problems: dict[str, str] = {}
     if found is not None:
-        files = _changed_files(manifest, found, receipts, root, retry=retry)
+        file_states = _file_states(manifest, found, receipts, root, again)
+        paths = sorted(file_states, key=lambda path: found.files[path].st_mtime_ns, reverse=True)
+        paths.sort(key=lambda path: file_states[path] != "new")
+        states |= file_states
         gone_files = tuple(p for p in manifest.files if p not in found.files and p not in found.problems)
         problems = {path: why for path, why in found.problems.items() if not _is_named(manifest, path, why)}
     return Backlog(
-        segments=tuple(sorted(changed, key=_newest_first, reverse=True)),
-        gone_segments=gone,
-        files=files,
+        segments=tuple(chosen),
+        gone_segments=tuple(path for path in manifest.segments if path not in segments),
+        files=tuple(paths),
         gone_files=gone_files,
+        outdated=frozenset(path for path, state in states.items() if state == "outdated"),
+        again=frozenset(path for path, state in states.items() if state == "again"),
         problems=problems,
         forgotten=receipts.records - manifest.forgotten,
     )
@@ -106,6 +145,20 @@ def void_marks(manifest: Manifest, paths: Iterable[str]) -> Manifest:
     return replace(manifest, segments={**manifest.segments, **void})
 
 
+def faulty_paths(manifest: Manifest, names: AbstractSet[str] | None) -> frozenset[str]:
+    """Return the segments and files of which something could not be indexed.
+
+    Args:
+        manifest: of the index.
+        names: of the things, as `Manifest.quarantined` has them; None are all.
+    """
+    files = {path for path, mark in manifest.files.items() if mark.problem is not None}
+    if names is None:
+        return frozenset(files.union(path for path, mark in manifest.segments.items() if mark.problems))
+    touched = {path for path, mark in manifest.segments.items() if not names.isdisjoint(mark.problems)}
+    return frozenset(touched | (files & names))
+
+
 def closing_digest(receipts: Receipts) -> str:
     """Return a digest of the receipts that decide what is read of authored files."""
     if not receipts.entries and not receipts.blobs:
@@ -117,9 +170,19 @@ def closing_digest(receipts: Receipts) -> str:
 def resume_offset(content: bytes, mark: SegmentMark | None) -> int:
     """Return from where a segment is read on; 0 if it is to be read anew.
 
+    A line that was bad, and a version of the segment that was missing, may have come right in the meantime.
+    """
+    if mark is None or mark.made_by != MADE_BY or any(name.startswith(_IN_LEDGER) for name in mark.problems):
+        return 0
+    return covered_offset(content, mark)
+
+
+def covered_offset(content: bytes, mark: SegmentMark | None) -> int:
+    """Return up to where what is indexed of a segment is still so; 0 if that cannot be told.
+
     An offset holds only if the line before it is still the one that was read last.
     """
-    if mark is None or mark.made_by != MADE_BY or not 0 < mark.offset <= len(content):
+    if mark is None or not 0 < mark.offset <= len(content):
         return 0
     return mark.offset if last_line_hash(content, mark.offset) == mark.before else 0
 
@@ -133,9 +196,19 @@ def last_line_hash(content: bytes, end: int) -> str:
     return sha256(raw).hexdigest() if isinstance(line, BadLine) else line.envelope_hash
 
 
-def documents_of(
-    ledger: Ledger, record: Record, origin: str, *, longest: int | None = None
-) -> list[Document]:
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The documents of a record.
+
+    Attributes:
+        lacks: why they are not all that there should be.
+    """
+
+    documents: list[Document]
+    lacks: str | None = None
+
+
+def documents_of(ledger: Ledger, record: Record, origin: str, *, longest: int | None = None) -> Made:
     """Return the documents of a record, its long texts read back.
 
     Args:
@@ -145,14 +218,14 @@ def documents_of(
         longest: leave long texts of more bytes as the line has them, that is, head and tail only.
     """
     if not needs_blob(record.body) or not _is_searched(record):
-        return record_documents(record, origin)
+        return Made(record_documents(record, origin))
     if longest is not None and record.body["blob"]["bytes"] > longest:
-        return record_documents(record, origin)
+        return Made(record_documents(record, origin))
     try:
         body: Mapping[str, Any] = ledger.full_body(record)
-    except GitmemError:  # head and tail are better than nothing; `verify` names what is missing
-        body = record.body
-    return record_documents(replace(record, body=body), origin)
+    except GitmemError as error:  # head and tail are better than nothing
+        return Made(record_documents(record, origin), f"only its beginning and end: {error.message}")
+    return Made(record_documents(replace(record, body=body), origin))
 
 
 def _is_searched(record: Record) -> bool:
@@ -160,30 +233,34 @@ def _is_searched(record: Record) -> bool:
     return record.kind != "tool_execution" or "input" in record.body["blob"]["fields"]
 
 
-def _is_read(mark: SegmentMark | None, segment: Segment, *, retry: bool) -> bool:
-    if mark is None or mark.blobs != segment.blobs or mark.made_by != MADE_BY:
-        return False
-    return not (retry and segment.path in mark.problems)
+def _state_of(mark: SegmentMark | None, segment: Segment, again: AbstractSet[str]) -> _State:
+    if mark is None or mark.blobs != segment.blobs:
+        return "new"
+    if mark.made_by != MADE_BY:
+        return "outdated"
+    return "again" if mark.problems and segment.path in again else "read"
 
 
 def _newest_first(segment: Segment) -> tuple[str, int, str]:
     return segment.path.rsplit("/", 1)[0], segment.number, segment.writer
 
 
-def _changed_files(
-    manifest: Manifest, found: FoundAuthored, receipts: Receipts, root: Path, *, retry: bool
-) -> tuple[str, ...]:
+def _file_states(
+    manifest: Manifest, found: FoundAuthored, receipts: Receipts, root: Path, again: AbstractSet[str]
+) -> dict[str, _State]:
+    """Return what has to be done for which files."""
     if closing_digest(receipts) != manifest.closed_under:
-        changed = list(found.files)
-    else:
-        marks = manifest.files
-        changed = [
-            path for path, stat in found.files.items() if not is_same(root, path, stat, marks.get(path))
-        ]
-        if retry:
-            unread = (path for path, mark in marks.items() if mark.problem is not None and not mark.digest)
-            changed += [path for path in unread if path in found.files and path not in changed]
-    return tuple(sorted(changed, key=lambda path: found.files[path].st_mtime_ns, reverse=True))
+        return dict.fromkeys(found.files, "new")
+    states: dict[str, _State] = {}
+    for path, stat in found.files.items():
+        mark = manifest.files.get(path)
+        if mark is None or not is_unchanged(root, path, stat, mark):
+            states[path] = "new"
+        elif mark.made_by != MADE_BY:
+            states[path] = "outdated"
+        elif mark.problem is not None and not mark.digest and path in again:
+            states[path] = "again"
+    return states
 
 
 def _is_named(manifest: Manifest, path: str, reason: str) -> bool:

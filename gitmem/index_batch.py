@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -14,7 +14,7 @@ from gitmem.curated import is_note_path, own_id
 from gitmem.documents import Document, analyze
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
-from gitmem.index_backlog import Backlog, closing_digest, last_line_hash, resume_offset
+from gitmem.index_backlog import Backlog, Made, closing_digest, last_line_hash, resume_offset
 from gitmem.layout import NOTES
 from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import BadLine, read_records
@@ -29,7 +29,7 @@ _NOTES: Final = f"{NOTES}/"
 class MakeDocuments(Protocol):
     """Returns the documents of a record."""
 
-    def __call__(self, ledger: Ledger, record: Record, origin: str) -> list[Document]:
+    def __call__(self, ledger: Ledger, record: Record, origin: str) -> Made:
         """Return the documents of a record of a segment."""
         ...
 
@@ -76,15 +76,20 @@ class Batch:
         if path in self.segments or path in self.files:
             self.origins.add(path)
 
-    def add(self, documents: list[Document]) -> None:
+    def add(self, documents: list[Indexed]) -> None:
         """Add documents, analysed."""
-        self.documents += [Indexed(document, analyze(document)) for document in documents]
+        self.documents += documents
+
+
+def analyzed(documents: Iterable[Document]) -> list[Indexed]:
+    """Return documents with their terms."""
+    return [Indexed(document, analyze(document)) for document in documents]
 
 
 def compose(
     sources: Sources, manifest: Manifest, backlog: Backlog, limit: int, is_late: Callable[[], bool]
-) -> tuple[IndexChange, int]:
-    """Return the next commit, and how many segments and files it leaves.
+) -> tuple[IndexChange, tuple[str, ...]]:
+    """Return the next commit, and the paths of the segments and files that it leaves.
 
     Args:
         sources: where documents come from.
@@ -106,7 +111,8 @@ def compose(
     after = replace(
         manifest,
         segments=batch.segments,
-        notes_of=_settle_ids(sources, manifest, batch) if has_files else manifest.notes_of,
+        # Settled when the last file is read; until then nobody may take the ids for settled.
+        notes_of=_settle_ids(sources, manifest, batch) if has_files else _unsettled(manifest, batch),
         files=batch.files,
         forgotten=manifest.forgotten | backlog.forgotten,
         closed_under=closing_digest(sources.receipts) if has_files else manifest.closed_under,
@@ -119,19 +125,23 @@ def compose(
         add=batch.documents,
         erase=bool(backlog.forgotten),
     )
-    return change, files_left + segments_left
+    return change, (*files_left, *segments_left)
+
+
+def _unsettled(manifest: Manifest, batch: Batch) -> str:
+    return "" if batch.has_notes else manifest.notes_of
 
 
 def _take_files(
     sources: Sources, backlog: Backlog, batch: Batch, limit: int, is_late: Callable[[], bool]
-) -> int:
-    """Read changed files until the batch is full; return how many are left."""
+) -> tuple[str, ...]:
+    """Read changed files until the batch is full; return the paths that are left."""
     id_of = sources.note_ids.lookup(note_paths(sources))
     for done, path in enumerate(backlog.files):
         if done and (len(batch.documents) >= limit or is_late()):
-            return len(backlog.files) - done
+            return backlog.files[done:]
         _take_file(sources, batch, path, id_of)
-    return 0
+    return ()
 
 
 def _take_file(
@@ -150,7 +160,7 @@ def _take_file(
         mark = replace(mark, size=found.st_size, mtime_ns=found.st_mtime_ns, ctime_ns=found.st_ctime_ns)
     if before is None or _content_of(before) != _content_of(mark):
         batch.drop(path)
-        batch.add(read.documents)
+        batch.add(analyzed(read.documents))
     batch.files[path] = mark
 
 
@@ -161,16 +171,16 @@ def _content_of(mark: FileMark) -> tuple[object, ...]:
 
 def _take_segments(
     sources: Sources, backlog: Backlog, batch: Batch, limit: int, is_late: Callable[[], bool]
-) -> int:
-    """Read new lines until the batch is full; return how many segments are left."""
+) -> tuple[str, ...]:
+    """Read new lines until the batch is full; return the paths of the segments that are left."""
     for done, segment in enumerate(backlog.segments):
         if done and (len(batch.documents) >= limit or is_late()):
-            return len(backlog.segments) - done
-        _take_segment(sources, batch, segment)
-    return 0
+            return tuple(left.path for left in backlog.segments[done:])
+        _take_segment(sources, batch, segment, again=segment.path in backlog.again)
+    return ()
 
 
-def _take_segment(sources: Sources, batch: Batch, segment: Segment) -> None:
+def _take_segment(sources: Sources, batch: Batch, segment: Segment, *, again: bool) -> None:
     path = segment.path
     mark = batch.segments.get(path)
     try:
@@ -181,11 +191,13 @@ def _take_segment(sources: Sources, batch: Batch, segment: Segment) -> None:
             batch.drop(path)
         batch.segments[path] = unread
         return
-    start = resume_offset(content, mark)
+    if again and mark is not None and not _is_mended(sources, segment, mark, content):
+        return
+    start = 0 if again else resume_offset(content, mark)
     if mark is None or start == 0:
         mark = SegmentMark(segment.blobs, 0, "", 0)
         batch.drop(path)
-    problems = dict(mark.problems)
+    problems = {**mark.problems, **_lacking(sources, segment)}
     count = 0
     lines_before = content.count(b"\n", 0, start)
     for item in read_records(content[start:]):
@@ -193,13 +205,40 @@ def _take_segment(sources: Sources, batch: Batch, segment: Segment) -> None:
             problems[f"{path}:{lines_before + item.number}"] = item.reason
             continue
         count += 1
-        try:
-            batch.add(sources.make(sources.ledger, item, path))
-        except Exception as error:  # noqa: BLE001 - one record's fault costs only itself
-            problems[item.source_ref] = f"{type(error).__name__}: {error}"
+        documents, problem = _make(sources, item, path)
+        batch.add(documents)
+        if problem is not None:
+            problems[item.source_ref] = problem
     end = content.rfind(b"\n") + 1
     batch.segments[path] = SegmentMark(
         segment.blobs, end, last_line_hash(content, end), mark.count + count, problems
+    )
+
+
+def _make(sources: Sources, record: Record, path: str) -> tuple[list[Indexed], str | None]:
+    """Return a record's documents, analysed, and why they are not all that there should be."""
+    try:
+        made = sources.make(sources.ledger, record, path)
+        return analyzed(made.documents), made.lacks
+    except Exception as error:  # noqa: BLE001 - one record's fault costs only itself
+        return [], f"{type(error).__name__}: {error}"
+
+
+def _lacking(sources: Sources, segment: Segment) -> dict[str, str]:
+    """Name a segment of which one version could be read and another could not."""
+    damaged = sources.ledger.damaged()
+    reasons = [damaged[blob] for blob in segment.blobs if blob in damaged]
+    return {segment.path: f"not all of it: {reasons[0]}"} if reasons else {}
+
+
+def _is_mended(sources: Sources, segment: Segment, mark: SegmentMark, content: bytes) -> bool:
+    """Say whether anything works now that could not be indexed when a segment was read."""
+    if segment.path in mark.problems and not (mark.offset and _lacking(sources, segment)):
+        return True
+    return any(
+        _make(sources, item, segment.path)[1] is None
+        for item in read_records(content)
+        if not isinstance(item, BadLine) and item.source_ref in mark.problems
     )
 
 

@@ -1,10 +1,14 @@
-"""How complete the index is: a pure rule over what one search sees."""
+"""How complete the index is: a pure rule over what one search sees.
+
+Every reason has somebody who clears it; `docs/search.md` lists them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gitmem.counted import counted
 from gitmem.index_view import IndexView
-from gitmem.manifest import Manifest
 from gitmem.search_reply import Freshness, IndexStatus, Quarantined
 
 
@@ -15,24 +19,38 @@ def status_of(view: IndexView, hidden: int = 0) -> IndexStatus:
         view: what was searched.
         hidden: hits that were left out because they belong to another workspace.
     """
-    reasons = list(view.doubts)
-    pending = view.unindexed.pending
-    unread = pending - view.unindexed.read
-    if unread > 0:
-        what = counted(unread, "older record or file", "older records or files")
-        reasons.append(f"not indexed yet and not searched: {what}")
+    pending = view.unindexed.pending + len(view.backlog.outdated) + len(view.backlog.gone)
+    quarantined = [Quarantined(name, reason) for name, reason in sorted(view.quarantined.items())]
+    reasons = [*view.doubts, *_reasons(view)]
     if hidden:
         reasons.append(f"hidden, because of another workspace: {counted(hidden, 'hit')}")
     return IndexStatus(
-        freshness=_freshness(view.manifest, pending),
+        freshness=_freshness(view, pending),
         indexed=view.manifest.covered,
         pending=pending,
         reasons=reasons,
-        quarantined=[Quarantined(name, reason) for name, reason in sorted(view.manifest.quarantined.items())],
+        quarantined=quarantined,
     )
 
 
-def _freshness(manifest: Manifest, pending: int) -> Freshness:
-    if not manifest.complete:
+def _reasons(view: IndexView) -> Iterator[str]:
+    """Say what an answer may lack, and what the index does not hold as it should."""
+    unread = view.unindexed.pending - view.unindexed.read
+    if unread > 0:
+        what = counted(unread, "older record or file", "older records or files")
+        yield f"not indexed yet and not searched: {what}"
+        if not view.is_there and not view.doubts:
+            yield "there is no index yet"
+    if outdated := len(view.backlog.outdated):
+        total = max(view.manifest.renewing, outdated)
+        done = f"{total - outdated:,} of {counted(total, 'segment or file', 'segments and files')}"
+        yield f"indexed anew, and searched as it was until then: {done} done"
+    if gone := len(view.backlog.gone):
+        what = counted(gone, "segment, file or record", "segments, files and records")
+        yield f"gone and not shown, still to be removed: {what}"
+
+
+def _freshness(view: IndexView, pending: int) -> Freshness:
+    if not view.manifest.complete:
         return "building"
     return "catching_up" if pending else "fresh"

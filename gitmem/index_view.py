@@ -9,15 +9,19 @@ from dataclasses import dataclass
 
 from gitmem.authored_files import find_authored, read_authored
 from gitmem.documents import Document
-from gitmem.index_backlog import Backlog, documents_of, find_backlog, resume_offset
+from gitmem.errors import GitmemError
+from gitmem.index_backlog import Backlog, covered_offset, documents_of, find_backlog
 from gitmem.index_batch import Sources, note_paths
+from gitmem.index_trouble import IndexTrouble
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
+from gitmem.ledger_line import STUB
 from gitmem.manifest import EMPTY, Manifest
+from gitmem.memory_part import MemoryPart
 from gitmem.note_ids import NoteIds
 from gitmem.repository import Repository
 from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexSnapshot, SearchIndex
-from gitmem.unindexed import NOTHING, Unindexed, read_unindexed
+from gitmem.unindexed import Unindexed, count_unindexed, read_unindexed
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class IndexView:
     Attributes:
         parts: of the index, and last what is not indexed yet.
         backlog: what the index does not cover.
-        doubts: why the index could not be read, if so.
+        is_there: whether there is an index that can be read.
+        doubts: why not, and why it cannot be written, if so.
     """
 
     manifest: Manifest
@@ -35,6 +40,7 @@ class IndexView:
     sources: Sources
     backlog: Backlog
     unindexed: Unindexed
+    is_there: bool
     doubts: tuple[str, ...]
 
     def is_current(self, place: int, document: Document) -> bool:
@@ -50,14 +56,32 @@ class IndexView:
         # What was read of changed files is in the part of what is not indexed.
         return document.origin not in self.unindexed.files and self._is_in_file(document)
 
+    @property
+    def quarantined(self) -> dict[str, str]:
+        """Names of what cannot be found, indexed or not, and why."""
+        manifest, stale = self.manifest, self.backlog.stale
+        found = {
+            n: why
+            for path, m in manifest.segments.items()
+            if path not in self.backlog.gone_segments
+            for n, why in m.problems.items()
+        }
+        found |= {p: m.problem for p, m in manifest.files.items() if m.problem is not None and p not in stale}
+        return {**found, **(self.backlog.problems or {}), **self.unindexed.problems}
+
     def _is_in_ledger(self, document: Document) -> bool:
-        ledger = self.sources.ledger
-        segment = ledger.segments().get(document.origin)
-        mark = self.manifest.segments.get(document.origin)
-        if segment is not None and resume_offset(ledger.read_segment(segment), mark):
+        """Say whether a record still stands in its segment; what moved to another one is new there."""
+        segment = self.sources.ledger.segments().get(document.origin)
+        if segment is None:
+            return False
+        try:
+            content = self.sources.ledger.read_segment(segment)
+        except GitmemError:
+            return False
+        if covered_offset(content, self.manifest.segments.get(document.origin)):
             return True
-        record = ledger.find(document.record or "")
-        return record is not None and not record.redacted
+        before, found, _ = content.partition(f',"id":"{document.record}","turn"'.encode())
+        return bool(found) and not before.endswith(STUB)
 
     def _is_in_file(self, document: Document) -> bool:
         sources = self.sources
@@ -75,16 +99,25 @@ class IndexViewer:
         layout: its files.
         index: may be missing, behind or damaged.
         note_ids: gives notes their ids.
+        trouble: why the index could not be written here, if so.
     """
 
     def __init__(
-        self, repository: Repository, ledger: Ledger, layout: Layout, index: SearchIndex, note_ids: NoteIds
+        self,
+        repository: Repository,
+        ledger: Ledger,
+        layout: Layout,
+        index: SearchIndex,
+        *,
+        note_ids: NoteIds,
+        trouble: IndexTrouble | None = None,
     ) -> None:
         self._repository = repository
         self._ledger = ledger
         self._root = layout.root
         self._index = index
         self._note_ids = note_ids
+        self._trouble = trouble or IndexTrouble()
         self._guard = threading.Lock()
         self._last: tuple[object, Unindexed] | None = None
 
@@ -127,30 +160,37 @@ class IndexViewer:
         )
         manifest = EMPTY if snapshot is None else snapshot.manifest
         backlog = find_backlog(manifest, self._ledger.segments(), sources.found, sources.receipts, self._root)
-        newest = self._read_unindexed(sources, manifest, backlog) if unindexed else NOTHING
+        newest = self._read_unindexed(sources, manifest, backlog, reads=unindexed)
         indexed = () if snapshot is None else snapshot.parts
+        trouble = self._trouble.reason
         return IndexView(
             manifest=manifest,
             parts=(*indexed, newest.part),
             sources=sources,
             backlog=backlog,
             unindexed=newest,
-            doubts=doubts,
+            is_there=snapshot is not None,
+            doubts=doubts if trouble is None or trouble in doubts else (*doubts, trouble),
         )
 
-    def _read_unindexed(self, sources: Sources, manifest: Manifest, backlog: Backlog) -> Unindexed:
+    def _read_unindexed(
+        self, sources: Sources, manifest: Manifest, backlog: Backlog, *, reads: bool
+    ) -> Unindexed:
         """Read what is not indexed, or return what was read of the very same for the search before."""
         spooled = list(self._ledger.spooled())
+        if not reads:
+            pending = count_unindexed(sources, manifest, backlog, spooled)
+            return Unindexed(MemoryPart([]), pending, 0, frozenset())
         found = {} if sources.found is None else sources.found.files
         key = (
             manifest,
             backlog,
             sources.head,
             tuple(turn.path.name for turn in spooled),
-            tuple((found[path].st_mtime_ns, found[path].st_ctime_ns) for path in backlog.files),
+            tuple((found[path].st_mtime_ns, found[path].st_ctime_ns) for path in backlog.new_files),
         )
         with self._guard:
-            if self._last is not None and self._last[0] == key and not backlog.files:
+            if self._last is not None and self._last[0] == key and not backlog.new_files:
                 return self._last[1]
         newest = read_unindexed(sources, manifest, backlog, spooled)
         with self._guard:

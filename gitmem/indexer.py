@@ -1,24 +1,27 @@
 """Brings the index up to date: one idempotent step from (manifest, home) to the next commit, repeated.
 
-The same step serves the watcher, a command, and building anew (which starts from an empty manifest). What is
-newest comes first, and between two commits it is looked again, so that a new turn overtakes a long backlog.
+The same step serves the watcher, a command, and building anew (which voids what the manifest says, while the
+old documents stay until each is replaced). What is newest comes first, and between two commits it is looked
+again, so that a new turn overtakes a long backlog.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from gitmem.authored_files import FOLDERS, find_authored
 from gitmem.changes import Hints
-from gitmem.index_backlog import Backlog, documents_of, find_backlog, void_marks
+from gitmem.index_backlog import Backlog, documents_of, faulty_paths, find_backlog, void_marks
 from gitmem.index_batch import MakeDocuments, Sources, compose
+from gitmem.index_trouble import IndexTrouble
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
-from gitmem.manifest import Manifest
+from gitmem.manifest import Manifest, renewed
 from gitmem.note_ids import NoteIds
 from gitmem.repository import Repository
 from gitmem.search_index import (
@@ -26,6 +29,7 @@ from gitmem.search_index import (
     IndexDamaged,
     IndexPart,
     IndexRefused,
+    IndexSnapshot,
     IndexWriter,
     SearchIndex,
     key_of,
@@ -51,6 +55,8 @@ class Budget:
 
 #: Everything that is left.
 ALL: Final = Budget()
+#: About a second's work; between two such others may index too.
+SLICE: Final = Budget(seconds=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class CatchUp:
     Attributes:
         indexed: documents that were written, and what was removed.
         pending: segments and files that were left for the next call.
+        sources: segments and files that there are.
         quarantined: names of what cannot be indexed; the manifest has the reasons.
         reasons: why it could not do its work, if so.
         busy: somebody else is indexing.
@@ -70,6 +77,7 @@ class CatchUp:
     quarantined: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     busy: bool = False
+    sources: int = 0
 
 
 class Indexer:
@@ -81,6 +89,7 @@ class Indexer:
         layout: where authored files are.
         note_ids: gives notes their ids.
         index: what is brought up to date.
+        trouble: is told why the index cannot be written, and that it can again.
         clock: monotonic seconds.
         make: returns the documents of a record; tests put a failing one in its place.
     """
@@ -93,6 +102,7 @@ class Indexer:
         note_ids: NoteIds,
         index: SearchIndex,
         *,
+        trouble: IndexTrouble | None = None,
         clock: Callable[[], float] = time.monotonic,
         make: MakeDocuments = documents_of,
     ) -> None:
@@ -101,6 +111,7 @@ class Indexer:
         self._root = layout.root
         self._note_ids = note_ids
         self._index = index
+        self._trouble = trouble or IndexTrouble()
         self._clock = clock
         self._make = make
         self._size = FIRST_BATCH
@@ -117,26 +128,49 @@ class Indexer:
         """
         return self._write(lambda writer: self._catch_up(writer, hints, budget))
 
+    def renew(self) -> CatchUp:
+        """Have everything indexed anew by the calls of `catch_up` that follow, whoever makes them.
+
+        What is indexed is searched until it is replaced. Where that is under way already, it goes on.
+        """
+
+        def renew(writer: IndexWriter) -> CatchUp:
+            before = writer.snapshot().manifest
+            after = renewed(before)
+            if after != before:
+                writer.commit(IndexChange(after, merge_limit=0))
+            return CatchUp(pending=after.outdated, sources=after.renewing)
+
+        return self._write(renew)
+
     def rebuild(self, progress: Callable[[CatchUp], object] | None = None) -> CatchUp:
-        """Throw the index away and build it anew.
+        """Index everything anew, and return when that is done.
 
         Args:
             progress: is told about once a second how far it is.
         """
+        done = self.renew()
+        self._size = FIRST_BATCH
+        total = 0
+        while not done.reasons:
+            done = self.catch_up(None, SLICE)
+            total += done.indexed
+            if progress is not None:
+                progress(replace(done, indexed=total))
+            if not done.pending:
+                break
+        return replace(done, indexed=total)
 
-        def build(writer: IndexWriter) -> CatchUp:
-            writer.discard()
-            self._size = FIRST_BATCH
-            total = 0
-            while True:
-                done = self._catch_up(writer, None, Budget(seconds=1.0))
-                total += done.indexed
-                if progress is not None:
-                    progress(replace(done, indexed=total))
-                if not done.pending or done.reasons:
-                    return replace(done, indexed=total)
-
-        return self._write(build)
+    def is_behind(self) -> bool:
+        """Say whether there is work that no hint tells of: an index gone, damaged, old or to be renewed."""
+        try:
+            snapshot = self._index.snapshot()
+        except (IndexDamaged, IndexRefused, OSError):
+            return True
+        if snapshot is None or not snapshot.manifest.complete or snapshot.manifest.outdated:
+            return True
+        segments, receipts = self._ledger.segments(), self._ledger.receipts()
+        return bool(find_backlog(snapshot.manifest, segments, None, receipts, self._root))
 
     def merge(self, most: int) -> CatchUp:
         """Put small parts of the index together; commits that had to be quick leave many.
@@ -146,68 +180,72 @@ class Indexer:
         """
 
         def merge(writer: IndexWriter) -> CatchUp:
-            try:
-                writer.commit(IndexChange(writer.snapshot().manifest, merge_limit=most))
-            except IndexDamaged as error:
-                writer.discard()
-                return CatchUp(pending=1, reasons=(f"the index was damaged and is built anew: {error}",))
+            writer.commit(IndexChange(writer.snapshot().manifest, merge_limit=most))
             return CatchUp()
 
         return self._write(merge)
 
     def _write(self, work: Callable[[IndexWriter], CatchUp]) -> CatchUp:
+        """Do something with a writer; begin with an empty index where that finds damage."""
         try:
-            with self._index.writing() as writer:
+            with self._trouble.noted(), self._index.writing() as writer:
                 if writer is None:
                     return CatchUp(pending=1, busy=True, reasons=("another process is indexing",))
-                return work(writer)
-        except IndexRefused as error:
-            return CatchUp(pending=1, reasons=(str(error),))
-        except OSError as error:
-            return CatchUp(pending=1, reasons=(f"the index cannot be written: {error.strerror or error}",))
+                try:
+                    done = work(writer)
+                except IndexDamaged:
+                    writer.discard()
+                    done = work(writer)
+                self._trouble.reason = None
+                return done
+        except IndexDamaged as error:
+            return CatchUp(pending=1, reasons=(f"the index was damaged and is built anew: {error}",))
+        except (IndexRefused, OSError):
+            return CatchUp(pending=1, reasons=(self._trouble.reason or "the index cannot be written",))
 
     def _catch_up(self, writer: IndexWriter, hints: Hints | None, budget: Budget) -> CatchUp:
-        try:
-            return self._commit_batches(writer, hints, budget)
-        except IndexDamaged as error:
-            writer.discard()
-            return CatchUp(pending=1, reasons=(f"the index was damaged and is built anew: {error}",))
-
-    def _commit_batches(self, writer: IndexWriter, hints: Hints | None, budget: Budget) -> CatchUp:
         end = None if budget.seconds is None else self._clock() + budget.seconds
-        retry = hints is None or bool(hints.doubt)
+        names = None if hints is None or hints.doubt else hints.again
+        again = faulty_paths(writer.snapshot().manifest, names)
         indexed = 0
         while True:
-            covered = writer.snapshot().manifest
-            sources = self._look(covered, hints)
-            manifest, backlog = self._find_work(writer, sources, retry=retry)
+            snapshot = writer.snapshot()
+            sources = self._look(snapshot.manifest, hints)
+            manifest, backlog = self._find_work(snapshot, sources, again)
             change, left = compose(
                 sources, manifest, backlog, self._size, lambda: end is not None and self._clock() >= end
             )
+            change = _renewal_ended(snapshot, change)
             done = len(change.add) + len(change.remove_origins) + len(change.remove_records)
-            if done or change.manifest != covered:
+            if done or change.manifest != snapshot.manifest:
                 writer.commit(replace(change, merge_limit=budget.merged))
             indexed += done
             self._size = min(self._size * 2, LARGEST_BATCH) if left else FIRST_BATCH
             if not left or (end is not None and self._clock() >= end):
-                return CatchUp(indexed, left, tuple(change.manifest.quarantined))
-            retry = False
+                after = change.manifest
+                total = len({*after.segments, *after.files, *left})
+                return CatchUp(indexed, len(left), tuple(after.quarantined), sources=total)
+            again = again.intersection(left)
 
-    def _find_work(self, writer: IndexWriter, sources: Sources, *, retry: bool) -> tuple[Manifest, Backlog]:
+    def _find_work(
+        self, snapshot: IndexSnapshot, sources: Sources, again: AbstractSet[str]
+    ) -> tuple[Manifest, Backlog]:
         """Return what is covered, and what is not; segments with forgotten records are to be read anew."""
-        snapshot = writer.snapshot()
         find = partial(
             find_backlog,
             segments=self._ledger.segments(),
             found=sources.found,
             receipts=sources.receipts,
             root=self._root,
-            retry=retry,
+            again=again,
         )
-        backlog = find(snapshot.manifest)
+        manifest = snapshot.manifest
+        if not manifest.renewing:  # by a new program, else there is nothing outdated
+            manifest = replace(manifest, renewing=manifest.outdated)
+        backlog = find(manifest)
         if not backlog.forgotten:
-            return snapshot.manifest, backlog
-        manifest = void_marks(snapshot.manifest, _origins_of(backlog.forgotten, snapshot.parts))
+            return manifest, backlog
+        manifest = void_marks(manifest, _origins_of(backlog.forgotten, snapshot.parts))
         return manifest, find(manifest)
 
     def _look(self, manifest: Manifest, hints: Hints | None) -> Sources:
@@ -233,8 +271,27 @@ def _origins_of(records: Iterable[str], parts: Sequence[IndexPart]) -> set[str]:
     }
 
 
+def _renewal_ended(snapshot: IndexSnapshot, change: IndexChange) -> IndexChange:
+    """When the last of it is made anew, note so, and remove what belongs to nothing that is covered."""
+    manifest = change.manifest
+    if not manifest.renewing or manifest.outdated:
+        return change
+    keys = {key_of(path) for path in (*manifest.segments, *manifest.files)} | set(
+        map(key_of, change.remove_origins)
+    )
+    ghosts = {
+        part.document(number).origin
+        for part in snapshot.parts
+        for number, key in enumerate(part.column("origin"))
+        if key not in keys and number not in part.removed
+    }
+    return replace(
+        change, manifest=replace(manifest, renewing=0), remove_origins=change.remove_origins | ghosts
+    )
+
+
 def _wants_files(manifest: Manifest, hints: Hints | None) -> bool:
     """Say whether files may have changed; listing thousands for every turn would cost more than the turn."""
-    if hints is None or hints.doubt or hints.state or not manifest.complete:
+    if hints is None or hints.doubt or hints.state or not manifest.complete or manifest.outdated:
         return True
-    return any(path.split("/", 1)[0] in FOLDERS for path in hints.paths)
+    return any(path.split("/", 1)[0] in FOLDERS for path in (*hints.paths, *hints.again))

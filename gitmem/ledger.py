@@ -286,11 +286,15 @@ class Ledger:
         missing = []
         for blob in blobs:
             try:
-                yield self._repository.read(blob)[1]
+                content = self._repository.read(blob)[1]
             except GitmemError as error:
                 missing.append(error)
                 with self._lock:
                     self._damaged[blob] = error.message
+            else:
+                with self._lock:
+                    self._damaged.pop(blob, None)  # it may have come with a fetch
+                yield content
         if missing and len(missing) == len(blobs):
             raise ObjectMissing(f"a segment of the ledger cannot be read: {missing[0].message}", blobs=blobs)
 

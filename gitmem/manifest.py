@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gitmem.analysis import ANALYSIS_VERSION
 from gitmem.documents import DOCUMENTS_VERSION
 
+#: Raise this when a column of the index comes, goes or means something else.
+COLUMNS_VERSION: Final = 2
 #: What the documents of this program are made by; marks of another one are read again.
-MADE_BY: Final = f"{DOCUMENTS_VERSION}.{ANALYSIS_VERSION}"
-_FORMAT: Final = 1
+MADE_BY: Final = f"{DOCUMENTS_VERSION}.{ANALYSIS_VERSION}.{COLUMNS_VERSION}"
+#: Stands in a mark for what has to be made anew.
+VOID: Final = ""
+_FORMAT: Final = 2
+
+
+class OtherFormat(ValueError):
+    """A manifest that a gitmem wrote which puts it down in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,7 @@ class Manifest:
         closed_under: digest of the receipts under which authored files were read.
         notes_of: digest of what the ids of notes depend on beside their text: HEAD and their paths.
         complete: whether everything was covered at some time; until then the index is being built.
+        renewing: while what is indexed is made anew, how many segments and files that was at first; else 0.
     """
 
     segments: Mapping[str, SegmentMark] = field(default_factory=dict)
@@ -76,6 +85,13 @@ class Manifest:
     closed_under: str = ""
     notes_of: str = ""
     complete: bool = False
+    renewing: int = 0
+
+    @property
+    def outdated(self) -> int:
+        """How many segments and files were made by another program, or have to be made anew."""
+        marks: Iterable[SegmentMark | FileMark] = (*self.segments.values(), *self.files.values())
+        return sum(mark.made_by != MADE_BY for mark in marks)
 
     @property
     def quarantined(self) -> dict[str, str]:
@@ -93,11 +109,25 @@ class Manifest:
 EMPTY: Final = Manifest()
 
 
+def renewed(manifest: Manifest) -> Manifest:
+    """Return a manifest in which everything has to be made anew; what is indexed serves until it is.
+
+    One in which that has begun already stays as it is, so that whoever was killed over it goes on.
+    """
+    if manifest.renewing:
+        return manifest
+    segments = {path: replace(mark, made_by=VOID) for path, mark in manifest.segments.items()}
+    files = {path: replace(mark, made_by=VOID) for path, mark in manifest.files.items()}
+    renewing = len(segments) + len(files)
+    return replace(manifest, segments=segments, files=files, renewing=renewing)
+
+
 def format_manifest(manifest: Manifest) -> bytes:
     """Return a manifest as the bytes of its file."""
     data = {
         "format": _FORMAT,
         "complete": manifest.complete,
+        "renewing": manifest.renewing,
         "closed_under": manifest.closed_under,
         "notes_of": manifest.notes_of,
         "forgotten": sorted(manifest.forgotten),
@@ -111,11 +141,15 @@ def parse_manifest(content: bytes) -> Manifest:
     """Return the manifest that `format_manifest` gave.
 
     Raises:
-        ValueError: the bytes are none, or of another format.
+        OtherFormat: it was written in another way.
+        ValueError: the bytes are none.
     """
     data = json.loads(content)
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise ValueError("not a manifest of this format")
+    found = data.get("format") if isinstance(data, dict) else None
+    if isinstance(found, int) and found != _FORMAT:
+        raise OtherFormat(f"a manifest of format {found}, not {_FORMAT}")
+    if found is None:
+        raise ValueError("not a manifest")
     try:
         return Manifest(
             segments={path: _segment_mark(row) for path, row in data["segments"].items()},
@@ -124,8 +158,9 @@ def parse_manifest(content: bytes) -> Manifest:
             closed_under=data["closed_under"],
             notes_of=data["notes_of"],
             complete=data["complete"] is True,
+            renewing=int(data["renewing"]),
         )
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise ValueError(f"a damaged manifest: {error}") from error
 
 

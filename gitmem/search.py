@@ -19,6 +19,7 @@ from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_batch import note_paths, notes_digest
 from gitmem.index_status import status_of
+from gitmem.index_trouble import IndexTrouble
 from gitmem.index_view import IndexView, IndexViewer
 from gitmem.judgement_rules import JudgementIndex
 from gitmem.judgements import Judgements
@@ -71,6 +72,7 @@ class Search:
         reader: resolves refs.
         judgements: what was retracted ranks last.
         sight: what an agent may see of a hit; without it, everything.
+        trouble: why the index could not be written here, if so.
     """
 
     def __init__(
@@ -84,9 +86,12 @@ class Search:
         reader: MemoryReader,
         judgements: Judgements | None = None,
         sight: AgentSight | None = None,
+        trouble: IndexTrouble | None = None,
     ) -> None:
         self._sight = sight
-        self._viewer = IndexViewer(repository, ledger, layout, index, note_ids)
+        self._viewer = IndexViewer(
+            repository, ledger, layout, index, note_ids=note_ids, trouble=trouble
+        )
         self._reader = reader
         self._judgements = judgements
 

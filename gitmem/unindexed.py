@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from gitmem.authored_files import read_authored
-from gitmem.documents import Document, analyze
+from gitmem.documents import Document
 from gitmem.errors import GitmemError
-from gitmem.index_backlog import Backlog, documents_of, resume_offset
-from gitmem.index_batch import Sources, note_paths
+from gitmem.index_backlog import Backlog, covered_offset, documents_of
+from gitmem.index_batch import Sources, analyzed, note_paths
 from gitmem.ledger import Segment, spooled_records
 from gitmem.ledger_format import BadLine, Line, decode, parse_line, split_segment
 from gitmem.manifest import Manifest, SegmentMark
 from gitmem.memory_part import MemoryPart
-from gitmem.search_index import Indexed
+from gitmem.records import Record
 from gitmem.spool import SpooledTurn
 
 #: At most so many records and files are read for one search, and of so many bytes.
@@ -34,16 +34,14 @@ class Unindexed:
         pending: records and files that are not indexed.
         read: how many of them are in `part`.
         files: paths of the files that were read.
+        problems: names of what cannot be searched, and why.
     """
 
     part: MemoryPart
     pending: int
     read: int
     files: frozenset[str]
-
-
-#: What is seen when only the index is searched.
-NOTHING: Final = Unindexed(MemoryPart([]), 0, 0, frozenset())
+    problems: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -55,11 +53,16 @@ class _Room:
 
     def take(self, size: int) -> bool:
         """Take room for one record; say whether there was any."""
-        if self.records <= 0 or self.bytes <= 0:
+        if self.is_full:
             return False
         self.records -= 1
         self.bytes -= size
         return True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more may be read."""
+        return self.records <= 0 or self.bytes <= 0
 
 
 def read_unindexed(
@@ -73,28 +76,95 @@ def read_unindexed(
         backlog: what it does not cover.
         spooled: turns that are acknowledged and on no line yet.
     """
-    documents: list[Document] = []
-    records = sum(len(turn.events) for turn in spooled)
+    reading = _Reading(sources)
     for turn in spooled:
         for record in spooled_records(turn):
-            documents += documents_of(sources.ledger, record, "spool")
+            reading.take(record, "spool")
     # Half for what people write, so that a checkout does not hide the last turns.
     room = _Room(MOST_RECORDS // 2, MOST_BYTES // 2)
-    files = []
-    for path, found in _read_files(sources, backlog, room):
-        files.append(path)
-        documents += found
+    files = frozenset(reading.take_files(backlog, room))
     room = _Room(room.records + MOST_RECORDS // 2, room.bytes + MOST_BYTES // 2)
-    read = 0
-    for segment in backlog.segments:
-        for made in _read_newest(sources, segment, manifest.segments.get(segment.path), room):
-            read += 1
-            documents += made
-        if room.records <= 0 or room.bytes <= 0:
+    for segment in backlog.new_segments:
+        reading.take_newest(segment, manifest.segments.get(segment.path), room)
+        if room.is_full:
             break
-    pending = records + len(backlog.files) + count_pending(sources, manifest, backlog)
-    part = MemoryPart([Indexed(document, analyze(document)) for document in documents])
-    return Unindexed(part, pending, records + len(files) + read, frozenset(files))
+    return Unindexed(
+        MemoryPart(analyzed(reading.documents)),
+        count_unindexed(sources, manifest, backlog, spooled),
+        reading.read,
+        files,
+        reading.problems,
+    )
+
+
+def count_unindexed(
+    sources: Sources, manifest: Manifest, backlog: Backlog, spooled: Iterable[SpooledTurn]
+) -> int:
+    """Return how many records and files the index does not cover, in whatever state it is."""
+    records = sum(len(turn.events) for turn in spooled)
+    return records + len(backlog.new_files) + count_pending(sources, manifest, backlog)
+
+
+class _Reading:
+    """What is read for one search.
+
+    Attributes:
+        documents: what is searched.
+        read: how many records and files that are.
+        problems: names of what cannot be searched, and why.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.documents: list[Document] = []
+        self.read = 0
+        self.problems: dict[str, str] = {}
+        self._sources = sources
+
+    def take(self, record: Record, origin: str, *, longest: int | None = None) -> None:
+        """Take a record."""
+        self.read += 1
+        try:
+            made = documents_of(self._sources.ledger, record, origin, longest=longest)
+        except Exception as error:  # noqa: BLE001 - one record's fault costs only itself
+            self.problems[record.source_ref] = f"{type(error).__name__}: {error}"
+            return
+        self.documents += made.documents
+        if made.lacks is not None:
+            self.problems[record.source_ref] = made.lacks
+
+    def take_files(self, backlog: Backlog, room: _Room) -> Iterator[str]:
+        """Take changed files, and yield their paths."""
+        sources = self._sources
+        id_of = sources.note_ids.lookup(note_paths(sources))
+        for path in backlog.new_files:
+            found = read_authored(sources.root, path, id_of, sources.receipts)
+            if found is None:
+                continue
+            if not room.take(found.mark.size):
+                return
+            self.read += 1
+            self.documents += found.documents
+            if found.mark.problem is not None:
+                self.problems[path] = found.mark.problem
+            yield path
+
+    def take_newest(self, segment: Segment, mark: SegmentMark | None, room: _Room) -> None:
+        """Take a segment's new lines, the last line first."""
+        try:
+            content = self._sources.ledger.read_segment(segment)
+        except GitmemError as error:
+            self.problems[segment.path] = error.message
+            return
+        for line in reversed(split_segment(content[covered_offset(content, mark) :])):
+            if not isinstance(line, Line):
+                continue
+            if not room.take(len(line.mid)):
+                return
+            try:
+                record = decode(line)
+            except Exception:  # noqa: BLE001, S112 - named when it is indexed; here it costs only itself
+                continue
+            self.take(record, segment.path, longest=_LONGEST)
 
 
 def count_pending(sources: Sources, manifest: Manifest, backlog: Backlog) -> int:
@@ -103,7 +173,8 @@ def count_pending(sources: Sources, manifest: Manifest, backlog: Backlog) -> int
     Each writer numbers its records, so the last line of its newest segment says how many there are; nothing
     else of a long backlog is read.
     """
-    writers = {segment.writer for segment in backlog.segments}
+    new = backlog.new_segments
+    writers = {segment.writer for segment in new}
     if not writers:
         return 0
     newest: dict[str, Segment] = {}
@@ -116,7 +187,7 @@ def count_pending(sources: Sources, manifest: Manifest, backlog: Backlog) -> int
             mark = manifest.segments.get(path)
             covered[segment.writer] += mark.count if mark is not None else 0
     counts = [_last_number(sources, segment) - covered[name] for name, segment in newest.items()]
-    return max(sum(count for count in counts if count > 0), len(backlog.segments))
+    return max(sum(count for count in counts if count > 0), len(new))
 
 
 def _last_number(sources: Sources, segment: Segment) -> int:
@@ -127,35 +198,3 @@ def _last_number(sources: Sources, segment: Segment) -> int:
     end = content.rfind(b"\n")
     line = parse_line(content[content.rfind(b"\n", 0, max(end, 0)) + 1 : end + 1])
     return 0 if isinstance(line, BadLine) else line.seq
-
-
-def _read_files(sources: Sources, backlog: Backlog, room: _Room) -> Iterator[tuple[str, list[Document]]]:
-    id_of = sources.note_ids.lookup(note_paths(sources))
-    for path in backlog.files:
-        read = read_authored(sources.root, path, id_of, sources.receipts)
-        if read is None:
-            continue
-        if not room.take(read.mark.size):
-            return
-        yield path, read.documents
-
-
-def _read_newest(
-    sources: Sources, segment: Segment, mark: SegmentMark | None, room: _Room
-) -> Iterator[list[Document]]:
-    """Yield the documents of a segment's new lines, the last line first."""
-    try:
-        content = sources.ledger.read_segment(segment)
-    except GitmemError:
-        return
-    new = content[resume_offset(content, mark) :]
-    for line in reversed(split_segment(new)):
-        if not isinstance(line, Line):
-            continue
-        if not room.take(len(line.mid)):
-            return
-        try:
-            record = decode(line)
-            yield documents_of(sources.ledger, record, segment.path, longest=_LONGEST)
-        except Exception:  # noqa: BLE001, S112 - named when it is indexed; here it costs only itself
-            continue

@@ -13,7 +13,7 @@ from gitmem.backends.whoosh_index import WhooshIndex
 from gitmem.changes import Hints
 from gitmem.documents import Document
 from gitmem.forgotten import Receipts, close_segment
-from gitmem.index_backlog import documents_of
+from gitmem.index_backlog import Made, documents_of
 from gitmem.indexer import ALL, Budget, CatchUp, Indexer
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment, spooled_records
@@ -42,6 +42,7 @@ class BentLedger:
         self.blobs: dict[str, bytes] = {}
         self.spool: list[SpooledTurn] = []
         self.forgotten: frozenset[str] = frozenset()
+        self.missing: dict[str, str] = {}
         self.reads = 0
 
     def append(
@@ -85,6 +86,10 @@ class BentLedger:
         """Return a segment, closed under the receipts."""
         self.reads += 1
         return close_segment(self._content(segment.path), self.receipts())
+
+    def damaged(self) -> Mapping[str, str]:
+        """Return versions of segments that could not be read, and why."""
+        return self.missing
 
     def receipts(self) -> Receipts:
         """Return what was forgotten."""
@@ -172,7 +177,7 @@ class SearchHome:
             self.repository, self.ledger, self.layout, self.note_ids, self.index, make=self._documents_of
         )
 
-    def _documents_of(self, ledger: Ledger, record: Record, origin: str) -> list[Document]:
+    def _documents_of(self, ledger: Ledger, record: Record, origin: str) -> Made:
         if record.id in self.failing:
             raise ValueError("told to fail")
         return documents_of(ledger, record, origin)

@@ -51,7 +51,7 @@ FLOORS = [
         sealing line_position line_merge line_recovery disk_copy line_draft turn_line adoption
         ledger_copy session_snapshot""",
         # 5 use cases
-        """init turn index_backlog index_batch indexer memory_text gone_entries memory_files
+        """init turn index_backlog index_batch index_trouble indexer memory_text gone_entries memory_files
         agent_sight memory_get latest_snapshots search_candidates search_hits unindexed
         index_view index_status search
         status commit_found importers/ machine_settings memory_records authoring refused_facts

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_home import OTHER, WRITER, SearchHome
 
+from contract.search_index_contract import document
 from gitmem.changes import Hints
 from gitmem.errors import ObjectMissing
-from gitmem.indexer import FIRST_BATCH, Budget
+from gitmem.indexer import FIRST_BATCH, Budget, CatchUp
 from gitmem.ledger_format import Line
+from gitmem.search_index import IndexChange
 from gitmem.testing.memory_index import MemoryIndex, MemorySnapshot
 
 OLD = 1_700_000_000.0
@@ -174,6 +176,70 @@ def test_a_failing_record_costs_only_itself(home: SearchHome) -> None:
     assert done.pending == 0
 
 
+def test_a_failing_record_is_tried_again_when_asked_for(home: SearchHome) -> None:
+    """Nothing about it changed, so nobody else looks at it; its neighbours stay as they are."""
+    bad, other = home.say("beta"), home.say("delta", writer=OTHER)
+    home.say("alpha")
+    home.failing |= {bad.id, other.id}
+    home.catch_up()
+    reads = home.bent.reads
+    assert home.catch_up(Hints(turns=True)).pending == 0
+    assert home.bent.reads == reads
+    commits = home.index.commits  # type: ignore[attr-defined]
+    assert home.catch_up(Hints(again=frozenset({bad.source_ref}))).indexed == 0
+    assert home.index.commits == commits  # type: ignore[attr-defined]
+    home.failing.clear()
+    assert home.catch_up(Hints(again=frozenset({bad.source_ref}))).quarantined == (other.source_ref,)
+    assert [d.text for d in home.documents()] == ["beta", "alpha"]
+    assert home.catch_up().quarantined == ()
+    assert sorted(d.text for d in home.documents()) == ["alpha", "beta", "delta"]
+    assert home.search("beta").index_status.quarantined == []
+
+
+def test_a_long_text_that_is_missing_is_named_until_it_comes(home: SearchHome) -> None:
+    """Its beginning and end are found meanwhile; what comes with a fetch is indexed once."""
+    filler = "lorem ipsum dolor sit amet. " * 2000
+    record = home.say(f"firstword {filler} needle {filler} lastword")
+    home.say("other")
+    blob = home.bent.blobs.pop(record.id)
+    assert home.catch_up().quarantined == (record.source_ref,)
+    assert (terms(home, "firstword"), terms(home, "needl"), terms(home, "lastword")) == (1, 0, 1)
+    (named,) = home.search("firstword").index_status.quarantined
+    assert named.name == record.source_ref
+    assert "beginning and end" in named.reason
+    home.bent.blobs[record.id] = blob
+    assert home.catch_up(Hints(again=frozenset({record.source_ref}))).quarantined == ()
+    assert (terms(home, "firstword"), terms(home, "needl"), terms(home, "lastword")) == (1, 1, 1)
+
+
+def test_a_missing_version_of_a_segment_is_named_until_it_comes(home: SearchHome) -> None:
+    """What can be read of a segment is indexed, and that something lacks is no secret."""
+    home.say("alpha")
+    (path,) = home.bent.contents
+    (segment,) = home.bent.segments().values()
+    home.bent.missing[segment.blobs[0]] = "gone"
+    assert home.catch_up().quarantined == (path,)
+    assert [d.text for d in home.documents()] == ["alpha"]
+    assert home.catch_up().quarantined == (path,)
+    home.bent.missing.clear()
+    assert home.catch_up(Hints(again=frozenset({path}))).quarantined == ()
+    assert [d.text for d in home.documents()] == ["alpha"]
+
+
+def test_a_bad_line_that_comes_right_is_indexed(home: SearchHome) -> None:
+    """The line after it still stands where it stood, so the offset alone would not tell."""
+    home.say("alpha")
+    home.say("beta")
+    home.say("gamma")
+    (path,) = home.bent.contents
+    good = home.bent.contents[path][1]
+    home.bent.contents[path][1] = b"not a line\n"
+    assert home.catch_up().quarantined == (f"{path}:2",)
+    home.bent.contents[path][1] = good
+    assert home.catch_up().quarantined == ()
+    assert [d.text for d in home.documents()] == ["alpha", "beta", "gamma"]
+
+
 def test_a_bad_line_is_named_by_its_number(home: SearchHome) -> None:
     """A damaged line is passed over; also when it comes behind lines that were indexed before."""
     home.say("alpha")
@@ -311,6 +377,66 @@ def test_a_damaged_index_is_built_anew(home: SearchHome) -> None:
     assert terms(home, "stage") == 1
 
 
+def test_renewing_serves_the_old_and_takes_the_newest_first(home: SearchHome) -> None:
+    """Building anew throws nothing away: each search finds all once, and what is new too (S14, S15)."""
+    for number in range(1, 8):
+        for line in range(120):
+            home.say(f"word{number} {'seldom' if line == 7 else 'often'}", number=number)
+    home.write({"notes/a.md": "# Staging\n\nport 2222\n"})
+    home.catch_up()
+    before = home.documents()
+    assert home.indexer.renew() == CatchUp(pending=8, sources=8)
+    assert home.documents() == before
+    left, said = 8, "meanwhile"
+    while left:
+        if len(said) < 12:  # a call without time does no more than what is new
+            said += "x"
+            home.say(said, number=8)
+        refs = home.refs("seldom", limit=50)
+        assert len(refs) == len(set(refs)) == 7
+        assert len(home.refs(said)) == 1
+        assert home.refs("staging") == ["note:" + home.note_ids.lookup(["notes/a.md"])("notes/a.md")]
+        status = home.search("seldom").index_status
+        assert status.freshness == "catching_up"
+        assert status.indexed >= 841
+        assert status.reasons[-1].startswith("indexed anew, and searched as it was until then: ")
+        left = home.new_indexer().catch_up(budget=Budget(seconds=0.0)).pending
+    assert home.search("seldom").index_status.reasons == []
+    assert home.search("seldom").index_status.freshness == "fresh"
+    assert home.snapshot().manifest.renewing == 0
+    assert [d for d in home.documents() if "meanwhile" not in d.text] == before
+
+
+def test_renewing_goes_on_where_it_was_broken_off(home: SearchHome) -> None:
+    """Whoever asks again after a kill does not begin from the start."""
+    for number in range(1, 8):
+        for line in range(120):
+            home.say(f"word{number} line{line}", number=number)
+    home.catch_up()
+    home.indexer.renew()
+    home.new_indexer().catch_up(budget=Budget(seconds=0.0))
+    left = home.snapshot().manifest.outdated
+    assert 0 < left < 7
+    assert home.new_indexer().renew().pending == left
+    done: list[CatchUp] = []
+    assert home.new_indexer().rebuild(done.append).pending == 0
+    assert done[-1].sources == 7
+    assert sum(part.size - len(part.removed) for part in home.snapshot().parts) == 840
+
+
+def test_renewing_removes_what_belongs_to_nothing(home: SearchHome) -> None:
+    """Documents that no mark knows, left by whatever fault, do not outlive it."""
+    home.say("alpha")
+    home.catch_up()
+    with home.index.writing() as writer:
+        assert writer is not None
+        manifest = writer.snapshot().manifest
+        writer.commit(IndexChange(manifest, add=[document("ghost", "alpha ghost", origin="ledger/x.jsonl")]))
+    assert len(home.documents()) == 2
+    home.indexer.rebuild()
+    assert [d.text for d in home.documents()] == ["alpha"]
+
+
 def test_marks_of_another_program_are_read_again(home: SearchHome) -> None:
     """When documents are made in a new way, old ones are found until each is replaced."""
     home.say("staging")
@@ -360,6 +486,8 @@ EDITS = st.lists(
         st.tuples(st.just("drop line"), st.integers(0, 5)),
         st.tuples(st.just("bad line"), st.integers(0, 5)),
         st.tuples(st.just("catch up"), st.sampled_from([None, 0.0])),
+        st.just(("mend",)),
+        st.just(("renew",)),
     ),
     max_size=25,
 )
@@ -401,6 +529,10 @@ def edit(home: SearchHome, step: tuple[object, ...]) -> None:
             content.append(b"bad\n")
         elif content:
             content.pop(0)
+    elif kind == "mend":
+        home.failing.clear()
+    elif kind == "renew":
+        home.indexer.renew()
     elif kind == "catch up":
         seconds = rest[0]
         home.catch_up(budget=Budget(seconds=seconds if isinstance(seconds, float) else None))
@@ -420,5 +552,8 @@ def test_catching_up_equals_building_anew(
     caught_up = home.documents(), home.snapshot().manifest.quarantined
     home.indexer.rebuild()
     assert (home.documents(), home.snapshot().manifest.quarantined) == caught_up
-    home.indexer.rebuild()
+    with home.index.writing() as writer:
+        assert writer is not None
+        writer.discard()
+    home.new_indexer().catch_up()
     assert (home.documents(), home.snapshot().manifest.quarantined) == caught_up

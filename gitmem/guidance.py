@@ -95,7 +95,7 @@ def guide(config: HomeConfig) -> str:
 
 def tool_descriptions(config: HomeConfig) -> dict[str, ToolDescription]:
     """Return the tools that a model is offered, by name."""
-    tools = (_memory(config), _search(), _get(), _note())
+    tools = (_memory(config), _search(), _get(), _note(), _sessions())
     return {tool.name: tool for tool in tools}
 
 
@@ -183,6 +183,30 @@ def _note() -> ToolDescription:
                 "reason": _text("Why, in a sentence."),
             },
             ["action"],
+        ),
+    )
+
+
+def _sessions() -> ToolDescription:
+    return ToolDescription(
+        "session_search",
+        "Look into earlier conversations. The arguments decide what you get. With 'query': conversations in "
+        "which it was spoken of, each with the message that was found, what was said around it, and how the "
+        "conversation began and ended. With 'session_id' and 'around_message_id': the messages around one; "
+        "go on with 'next' and 'previous' of the reply. With 'session_id' alone: the conversation itself. "
+        "With nothing: the latest conversations. Words are words, there are no operators. Where "
+        "content_truncated stands, memory_get reads the rest at source_ref from next_offset on.",
+        _object(
+            {
+                "query": _text("Words to find, in any language, or the title of a conversation."),
+                "limit": {"type": "integer", "description": "Conversations at most, 1 to 10; default 3."},
+                "sort": _choice(("newest", "oldest"), "By time; left out, the best come first."),
+                "session_id": _text("A conversation, from a result."),
+                "around_message_id": _text("A message of it, from a result."),
+                "window": {"type": "integer", "description": "Messages on each side, 1 to 20; default 5."},
+                "role_filter": _text("Whose words to find, such as 'tool'; default 'user,assistant'."),
+            },
+            [],
         ),
     )
 

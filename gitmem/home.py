@@ -16,6 +16,7 @@ from gitmem.home_judging import HomeJudging
 from gitmem.home_memory import HomeMemory
 from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
+from gitmem.home_session_search import HomeSessionSearch
 from gitmem.home_sessions import HomeSessions
 from gitmem.home_tools import HomeTools
 from gitmem.init import InitReport, check_git_format, init_home, prepare_git
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _WHOLE = 50_000
 
 
-class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, HomeTools):
+class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, HomeSessionSearch, HomeTools):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
 
     Use `AgentHome.open` or `AgentHome.init`.

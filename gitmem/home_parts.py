@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gitmem.memory_tool import MemoryTool
     from gitmem.prose_writes import ProseWrites
     from gitmem.refused_facts import RefusedFacts
+    from gitmem.session_search import SessionSearch
     from gitmem.session_snapshot import SessionSnapshots
 
 
@@ -193,6 +194,15 @@ class HomeParts(ReadingParts):
             owner=HomeOwner(self.layout, self.repository.config),
             now=self.now,
         )
+
+    @cached_property
+    def session_search(self) -> SessionSearch:
+        """Searching conversations, and reading in them."""
+        from gitmem.session_map import SessionMap
+        from gitmem.session_search import SessionSearch
+
+        sessions = SessionMap(self.ledger, self.layout)
+        return SessionSearch(self.ledger, sessions, self.search, self.judgements, self.sight)
 
     @cached_property
     def prose_writes(self) -> ProseWrites:

@@ -51,6 +51,17 @@ class Session:
         """Search all that is remembered, for the agent; options as on the command line."""
         return self._parts.search.search(query, **{"by": "agent", **options})
 
+    def search(self, query: str = "", **options: Any) -> dict[str, Any]:
+        """Search earlier conversations, as `AgentHome.session_search` does, for this one.
+
+        Args:
+            query: what to find.
+            options: the other arguments of a session search.
+        """
+        by = options.pop("by", "agent")
+        given = {"query": query, **options}
+        return self._parts.session_search.answer(given, current_session=self.id, by=by)
+
     def record(self, messages: Sequence[Mapping[str, Any]], **links: Any) -> Receipt:
         """Record a turn of this session.
 

@@ -22,7 +22,9 @@ Arguments = Mapping[str, Any]
 _CAUSE: Final = ("session", "turn", "source", "reason")
 
 #: Arguments that a tool takes besides those that its description names.
-_ALSO: Final[Mapping[str, Sequence[str]]] = {"memory": ("new_text",)}
+_ALSO: Final[Mapping[str, Sequence[str]]] = {"memory": ("new_text",), "session_search": ("profile",)}
+#: Tools that answer whatever the types of their arguments are.
+_LENIENT: Final = frozenset({"memory", "session_search"})
 
 
 class ToolHome(Protocol):
@@ -41,6 +43,10 @@ class ToolHome(Protocol):
     @property
     def get(self) -> Callable[..., Any]:
         """Returns what a source ref names."""
+
+    @property
+    def session_search(self) -> Callable[..., Any]:
+        """Searches conversations, and reads in them."""
 
     @property
     def note_show(self) -> Callable[..., Any]:
@@ -74,7 +80,8 @@ class HomeTools:
         """Return tools for a model.
 
         Args:
-            names: which of `memory`, `memory_search`, `memory_get` and `memory_note`; None is all.
+            names: which of `memory`, `memory_search`, `memory_get`, `memory_note` and `session_search`; None
+                is all.
             cause: `session`, `turn`, `by` and `origin` of whatever the model changes.
         """
         return Tools(self, names, cause)
@@ -106,6 +113,7 @@ class Tools:
             "memory_search": self._search,
             "memory_get": self._get,
             "memory_note": self._note,
+            "session_search": self._sessions,
         }
 
     @property
@@ -139,7 +147,7 @@ class Tools:
                 raise UsageError(f"no tool {str(name)[:80]!r}", hint=f"Tools: {', '.join(self._tools)}.")
             given = _parse(arguments)
             _refuse_unknown(self._tools[name], given)
-            if name != "memory":  # which answers whatever its arguments are
+            if name not in _LENIENT:
                 _check(self._tools[name], given)
             reply: dict[str, Any] = to_json(self._calls[name](given))
         except (GitmemError, TypeError, ValueError, OSError) as error:
@@ -162,6 +170,11 @@ class Tools:
     def _get(self, given: dict[str, Any]) -> Any:
         options = {key: given[key] for key in ("offset", "max_chars") if given.get(key) is not None}
         return {"memory": self._home.get(_needed(given, "source_ref"), by="agent", **options)}
+
+    def _sessions(self, given: dict[str, Any]) -> Any:
+        current = self._with_cause(given).get("session")
+        asked = {key: value for key, value in given.items() if key not in _CAUSE}
+        return self._home.session_search(**asked, current_session=current, by="agent")
 
     def _note(self, given: dict[str, Any]) -> Any:
         action, cause = given.get("action"), self._with_cause(given)

@@ -51,6 +51,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     },
     "Read": {
         "get": Entry("get", "Print what a source ref names."),
+        "sessions": Entry("sessions", "List conversations, search them, read in them."),
     },
     "Care": {
         "watch": Entry("watch", "Keep index and catalog up to date as files change."),

@@ -1,0 +1,310 @@
+"""Hermes' `session_search` on the ledger: browse, discover, scroll and read, by the arguments alone.
+
+Nothing that was said is out of reach: what left a conversation's context is found, also by that conversation;
+what a reply cuts says where the rest is read; what was undone, cleared or forgotten is never shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from gitmem.agent_sight import AgentSight, Reader, check_reader
+from gitmem.counted import counted
+from gitmem.errors import NotFound, RefusedError, UsageError
+from gitmem.judgements import Judgements
+from gitmem.ledger import Ledger
+from gitmem.records import is_name
+from gitmem.search_reply import SearchReply
+from gitmem.session_discovery import Discovery, Found, Searching, SessionDiscovery
+from gitmem.session_lineage import Context, is_hidden, relatives, root_of
+from gitmem.session_map import SessionMap
+from gitmem.session_messages import SessionMessages, seconds_of
+from gitmem.session_reply import BOOKEND_CHARS, Draft, ToldMessage, clip_to, fit, marked_snippet, short
+from gitmem.session_request import DEFAULT_WINDOW, WIDEST_WINDOW, SessionRequest, read_request
+from gitmem.session_rows import role_of
+from gitmem.session_view import SessionView, Window, bookends, window_around
+
+#: A session of more messages is read as its beginning and its end.
+MOST_READ: Final = 30
+READ_FIRST: Final = 20
+READ_LAST: Final = 10
+BOOKENDS: Final = 3
+_QUERY_CHARS: Final = 500
+_SNIPPET_CHARS: Final = 320
+_CONVERSATION: Final = frozenset({"user", "assistant"})
+
+
+class SessionSearch:
+    """Answers session searches of one home. Safe in threads.
+
+    Args:
+        ledger: its records.
+        sessions: where messages stand.
+        search: ranks them.
+        judgements: what was retracted is marked.
+        sight: what an agent may see.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        sessions: SessionMap,
+        search: Searching,
+        judgements: Judgements,
+        sight: AgentSight,
+    ) -> None:
+        self._sessions = sessions
+        self._discovery = SessionDiscovery(search, sessions)
+        self._messages = SessionMessages(ledger, sessions, judgements, sight)
+
+    def answer(
+        self, given: Mapping[str, Any], *, current_session: str | None = None, by: Reader = "agent"
+    ) -> dict[str, Any]:
+        """Return the reply to a session search; what is wrong with it is a reply too, with `error`.
+
+        Args:
+            given: `query`, `session_id`, `around_message_id`, `window`, `limit`, `sort`, `role_filter`.
+            current_session: the conversation that asks; what is in its context is not told again.
+            by: who reads.
+
+        Raises:
+            UsageError: the reader is nobody, or the conversation that asks cannot be one.
+        """
+        reader = check_reader(by)
+        if current_session is not None and not is_name(current_session):
+            raise UsageError("the current session is an id", field="current_session")
+        try:
+            request = read_request(given)
+            self._sessions.catch_up()
+            context = Context(current_session, self._sessions)
+            if request.form == "scroll":
+                return self._scroll(request, context, reader)
+            if request.form == "read":
+                return self._read(request, context, reader)
+            if request.form == "discover":
+                return self._discover(request, context, reader)
+            return self._browse(request, current_session)
+        except (UsageError, NotFound, RefusedError) as error:
+            return {"success": False, "error": short(str(error), _QUERY_CHARS)}
+
+    # Scroll
+
+    def _scroll(self, request: SessionRequest, context: Context, by: Reader) -> dict[str, Any]:
+        session, view, warning = self._anchored(request)
+        anchor = view.index[request.anchor]
+        if context.holds(session, request.anchor):
+            raise RefusedError("this message is in the context of the current session: scroll back in it")
+        window = window_around(view, anchor, request.window)
+        told = self._messages.told(view, range(window.start, window.end), by, anchor=anchor)
+        reply: Draft = {
+            "success": True,
+            "mode": "scroll",
+            "session_id": session,
+            "around_message_id": request.anchor,
+            "session_meta": self._messages.meta(session),
+            "window": request.window,
+            "messages": told,
+            "messages_before": window.before,
+            "messages_after": window.after,
+            **self._neighbours(session, view, window, context),
+        }
+        return fit(reply if warning is None else {**reply, "warning": warning})
+
+    def _anchored(self, request: SessionRequest) -> tuple[str, SessionView, str | None]:
+        """Return the session that holds an anchor, its view, and a warning where another was asked for."""
+        view = self._sessions.view(request.session)
+        if view is None:
+            raise _unknown(request.session)
+        if request.anchor in view.index:
+            return request.session, view, None
+        for name in relatives(request.session, self._sessions.sessions(), self._sessions.facts):
+            other = self._sessions.view(name)
+            if other is not None and request.anchor in other.index:
+                return name, other, f"the message is in {name}, which belongs to the same conversation"
+        raise NotFound(
+            f"{short(request.anchor, 80)} is no message of session {request.session}, or was taken back"
+        )
+
+    def _neighbours(
+        self, session: str, view: SessionView, window: Window, context: Context
+    ) -> dict[str, Any]:
+        """Return how to go on in both directions; nothing where there is no more, or no more to be told."""
+        steps = {}
+        for name, at, is_more in (
+            ("previous", window.start, window.start > 0),
+            ("next", window.end - 1, window.end < len(view)),
+        ):
+            if is_more and not context.holds(session, view.ids[at]):
+                steps[name] = {"session_id": session, "around_message_id": view.ids[at]}
+        return steps
+
+    # Read
+
+    def _read(self, request: SessionRequest, context: Context, by: Reader) -> dict[str, Any]:
+        view = self._sessions.view(request.session)
+        if view is None:
+            raise _unknown(request.session)
+        total = len(view)
+        is_cut = total > MOST_READ
+        places = [*range(READ_FIRST), *range(total - READ_LAST, total)] if is_cut else range(total)
+        reply: Draft = {
+            "success": True,
+            "mode": "read",
+            "session_id": request.session,
+            "session_meta": self._messages.meta(request.session),
+            "message_count": total,
+            "truncated": is_cut,
+            "messages": self._messages.told(view, places, by),
+        }
+        if is_cut:
+            last = view.ids[READ_FIRST - 1]
+            shown = f"The first {READ_FIRST} and the last {READ_LAST} of {total} messages"
+            reply["message"] = f"{shown}; scroll from {last} for the rest."
+            if not context.holds(request.session, last):
+                step = {"session_id": request.session, "around_message_id": last, "window": WIDEST_WINDOW}
+                reply["next"] = step
+        return fit(reply)
+
+    # Discover
+
+    def _discover(self, request: SessionRequest, context: Context, by: Reader) -> dict[str, Any]:
+        discovery = self._discovery.find(request, context, by)
+        results = [self._result(found, by) for found in discovery.found]
+        reply: Draft = {
+            "success": True,
+            "mode": "discover",
+            "query": clip_to(request.query, _QUERY_CHARS),
+            "results": results,
+            "count": len(results),
+            "sessions_searched": discovery.lines,
+            **_doubts(discovery.first),
+        }
+        message = _message_of(discovery)
+        return fit({**reply, "message": message} if message else reply, _leave_anchors)
+
+    def _result(self, found: Found, by: Reader) -> Draft:
+        session, view = found.session, found.view
+        window = window_around(view, found.at, DEFAULT_WINDOW)
+        first, last = bookends(view, window, BOOKENDS)
+        places = [
+            at
+            for at in range(window.start, window.end)
+            if at == found.at or role_of(view.codes[at]) in _CONVERSATION
+        ]
+        root = root_of(session, self._sessions.facts)
+        snippet = clip_to(marked_snippet(found.hit), _SNIPPET_CHARS) if found.hit else None
+        told = self._messages.told(view, places, by, anchor=found.at, snippet=snippet or "")
+        return {
+            "session_id": session,
+            **({"parent_session_id": root} if root != session else {}),
+            **self._messages.meta(session),
+            "matched_role": found.role,
+            "match_message_id": view.ids[found.at],
+            "snippet": self._opening(told) if snippet is None else snippet,
+            "bookend_start": self._messages.told(view, first, by, most=BOOKEND_CHARS),
+            "messages": told,
+            "bookend_end": self._messages.told(view, last, by, most=BOOKEND_CHARS),
+            "messages_before": window.before,
+            "messages_after": window.after,
+        }
+
+    def _opening(self, told: Sequence[ToldMessage]) -> str:
+        """Return how the message begins that a title leads to."""
+        anchors = (one.text for one in told if one.fields.get("anchor"))
+        return short(next(anchors, ""), _SNIPPET_CHARS)
+
+    # Browse
+
+    def _browse(self, request: SessionRequest, current: str | None) -> dict[str, Any]:
+        results: list[dict[str, Any]] = []
+        for name, last in self._latest():
+            view = self._sessions.view(name) if name != current else None
+            if view is None or not len(view):
+                continue
+            facts = self._sessions.facts(name)
+            meta = self._messages.meta(name)
+            results.append(
+                {
+                    "session_id": name,
+                    "title": meta["title"],
+                    "source": meta["source"],
+                    "started_at": seconds_of(facts.first),
+                    "last_active": seconds_of(last),
+                    "message_count": len(view),
+                    "preview": self._messages.preview(view),
+                }
+            )
+            if len(results) == request.limit:
+                break
+        message = (
+            f"The {counted(len(results), 'most recent conversation')}. Give a query to find what was said."
+        )
+        return fit(
+            {
+                "success": True,
+                "mode": "browse",
+                "results": results,
+                "count": len(results),
+                "message": message if results else "No earlier conversations.",
+            }
+        )
+
+    def _latest(self) -> Sequence[tuple[str, str]]:
+        """Return the sessions that came from no other, the last active first, with when that was.
+
+        A conversation that went on under another id was active when that was.
+        """
+        last: dict[str, str] = {}
+        names = self._sessions.sessions()
+        for name in names:
+            facts = self._sessions.facts(name)
+            if not is_hidden(facts):
+                root = root_of(name, self._sessions.facts)
+                last[root] = max(last.get(root, ""), facts.last)
+        shown = [
+            name
+            for name in names
+            if not self._sessions.facts(name).parent and not is_hidden(self._sessions.facts(name))
+        ]
+        return sorted(((name, last[name]) for name in shown), key=lambda pair: pair[::-1], reverse=True)
+
+
+def _unknown(session: str) -> NotFound:
+    return NotFound(f"no session {short(session, 80)} in this home")
+
+
+def _doubts(first: SearchReply | None) -> dict[str, Any]:
+    """Return what a reply says where not everything was searched, or words were found nowhere."""
+    if first is None:
+        return {}
+    doubts: dict[str, Any] = {}
+    if first.unmatched_terms:
+        doubts["unmatched_terms"] = [short(term, 40) for term in first.unmatched_terms[:10]]
+    status = first.index_status
+    if status.freshness != "fresh" or status.reasons:
+        doubts["index_status"] = {
+            "freshness": status.freshness,
+            "pending": status.pending,
+            "reasons": [short(reason, 200) for reason in status.reasons[:5]],
+        }
+    return doubts
+
+
+def _message_of(discovery: Discovery) -> str | None:
+    held = counted(discovery.held, "match", "matches")
+    in_context = f"{held} in your own context passed over." if discovery.held else ""
+    if discovery.found:
+        return in_context or None
+    return f"Nothing found. {in_context}".strip()
+
+
+def _leave_anchors(draft: Draft) -> bool:
+    """Leave of the last result that has more only the message that was found; say whether there was one."""
+    for result in reversed(draft["results"][1:]):
+        anchors = [one for one in result["messages"] if one.fields.get("anchor")]
+        if result["bookend_start"] or result["bookend_end"] or len(result["messages"]) > len(anchors):
+            result |= {"bookend_start": [], "messages": anchors, "bookend_end": []}
+            result["messages_left_out"] = True
+            return True
+    return False

@@ -32,6 +32,7 @@ FLOORS = [
         chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
         disguises threats recorded_threats scanner found_edits prose_section prompt_block stemming
         analysis documents manifest ranking exact_words snippet advanced_query search_reply
+        session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
         git_pattern attributes git_refs git_config reachability growing_file ledger_tree line_trees
         tree_changes ledger_growth""",
@@ -49,18 +50,19 @@ FLOORS = [
         tree_sight proposals write_approval duty watch_state home_place writer failure_counts lines
         spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
         sealing line_position line_merge line_recovery disk_copy line_draft turn_line adoption
-        ledger_copy session_snapshot""",
+        ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
         """init turn index_backlog index_batch index_trouble indexer memory_text gone_entries memory_files
         agent_sight memory_get latest_snapshots search_candidates search_hits unindexed
         index_view index_status search
         status commit_found importers/ machine_settings memory_records authoring refused_facts
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
-        proposal_judging editing memory_status status_report sample_home shown file_writes home_reading_parts
+        proposal_judging editing memory_status status_report sample_home shown file_writes session_messages
+        session_discovery session_search home_reading_parts
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_notes home_memory home_judging home_editing home_sessions
-        home_tools home demo watch_home git_driver cli/ __main__""",
+        home_session_search home_tools home demo watch_home git_driver cli/ __main__""",
     )
 ]
 

@@ -4,8 +4,8 @@ A question's score of a document is made of the words of the document and its ne
 conversation, and of the time that the question names; then come factors for who said it, for words that only
 ask, and for a time expression where the question asks when. `recipe.Recipe` has all weights.
 
-A word of the question that names an author counts where it stands, not in neighbours: who speaks before or
-after somebody says nothing of him.
+The name with which a message begins, or which stands in its keywords, because he is its author, is one
+occurrence of that name in this message and in no neighbour: the next speaker is somebody else.
 
 A conversation is the messages of one session in the order of clock, sequence and place. Only messages belong
 to one; a message without a session stands alone. In a conversation of more than `LONGEST_SESSION` messages
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final
 
@@ -52,11 +53,12 @@ def score_plainly(documents: Sequence[Indexed], question: Question, recipe: Reci
     name_terms = frozenset().union(*(question.names[name] for name in known))
     sessions = sessions_of(documents)
 
-    names = {term: weight * recipe.name for term, weight in terms.items() if term in name_terms}
-    others = {term: weight for term, weight in terms.items() if term not in name_terms}
+    weights = {term: weight * (recipe.name if term in name_terms else 1.0) for term, weight in terms.items()}
+    marks = [_author_terms(one, question, known) for one in documents]
+    scores = _text_scores(documents, _neighbour_shares(documents, sessions, recipe), marks, weights, recipe)
 
-    scores = _text_scores(documents, _neighbour_shares(documents, sessions, recipe), names, others, recipe)
-    for number, score in _session_scores(documents, sessions, others, recipe).items():
+    weights = {term: weight for term, weight in terms.items() if term not in name_terms}
+    for number, score in _session_scores(documents, sessions, weights, recipe).items():
         scores[number] += recipe.session * score
 
     for number, score in enumerate(_day_scores(documents, question)):
@@ -111,24 +113,33 @@ def _traits(one: Indexed) -> int:
 _traits_of: Final = lru_cache(maxsize=10_000)(traits_of)
 
 
+def _author_terms(one: Indexed, question: Question, known: AbstractSet[str]) -> frozenset[str]:
+    """Return the terms of the question that a document has because of who is its author."""
+    name = name_of(one.document.author) if one.document.author else None
+    if name is None or name not in known:
+        return frozenset()
+    return frozenset(term for term in question.names[name] if term in one.analysis.counts)
+
+
 def _text_scores(
     documents: Sequence[Indexed],
     shares: Sequence[Mapping[int, float]],
-    names: Weights,
-    others: Weights,
+    marks: Sequence[AbstractSet[str]],
+    weights: Weights,
     recipe: Recipe,
 ) -> list[float]:
-    """BM25 over the words of each document and, for less, those of its neighbours; names in itself only."""
+    """BM25 over the words of each document and, for less, those of its neighbours."""
     lengths = [
         sum(share * documents[near].analysis.length for near, share in nearby.items()) for nearby in shares
     ]
     average = sum(lengths) / len(lengths) if lengths else 0.0
     scores = [0.0] * len(documents)
-    for term, weight in [*names.items(), *others.items()]:
+    for term, weight in weights.items():
         own = [one.analysis.counts.get(term, 0) for one in documents]
         frequency = sum(count > 0 for count in own)
+        shared = [count - (term in mark) for count, mark in zip(own, marks, strict=True)]
         for number, nearby in enumerate(shares):
-            count = own[number] if term in names else sum(share * own[n] for n, share in nearby.items())
+            count = (term in marks[number]) + sum(share * shared[near] for near, share in nearby.items())
             part = _saturate(count, lengths[number], average, recipe.k1, recipe.b)
             scores[number] += weight * rarity(frequency, len(documents)) * part
     return scores

@@ -114,7 +114,7 @@ def test_a_long_conversation_counts_in_windows() -> None:
 
 
 def test_a_named_author_is_preferred() -> None:
-    """Whoever is not the one author named keeps .6; the name as a word counts .4, and not from neighbours."""
+    """Whoever is not the one author named keeps .6; the name as a word counts .4, for its author once."""
     recipe = replace(OWN_TEXT, other_author=0.6, name=0.4, before=0.4, before_asking=0.4)
     documents = [
         said("cedar", author="Ann Lee", keywords="Ann Lee", seq=1),
@@ -127,6 +127,22 @@ def test_a_named_author_is_preferred() -> None:
     first += 0.4 * ONE_OF_TWO * 1.9 / (1 + 0.9 * (0.6 + 0.4 * 3 / average))
     second = idf * 1.9 * 1.4 / (1.4 + 0.9 * (0.6 + 0.4 * 3.2 / average))
     assert found == pytest.approx([first, 0.6 * second])
+
+
+def test_a_name_that_was_said_counts_for_neighbours() -> None:
+    """Whom a message speaks of matters to the next one; only the mark of its own author does not."""
+    documents = [
+        said("Ann: Ann cedar", author="Ann", seq=1),
+        said("Bob: birch", author="Bob", seq=2),
+        said("Bob: Ann maple", author="Bob", seq=3),
+    ]
+    found = scores_of(documents, "Ann", replace(OWN_TEXT, before=0.5, before_asking=0.5))
+    idf, average = log(1 + 1.5 / 2.5), (3 + 3.5 + 4) / 3
+    expected = [
+        idf * 1.9 * count / (count + 0.9 * (0.6 + 0.4 * length / average))
+        for count, length in ((2, 3), (0.5, 3.5), (1, 4))
+    ]
+    assert found == pytest.approx(expected)
 
 
 def test_two_named_authors_are_no_preference() -> None:

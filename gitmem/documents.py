@@ -15,10 +15,13 @@ from gitmem.analysis import Analysis, count_terms
 from gitmem.entries import Entry
 from gitmem.judgement_rules import kept_statement
 from gitmem.note_text import Note, Section, split_sections
+from gitmem.question import author_of
 from gitmem.records import LIFECYCLE_KINDS, Json, Record, record_ref
 
 #: Raise this when the same source gives other documents than before: they are then made again.
-DOCUMENTS_VERSION: Final = 1
+DOCUMENTS_VERSION: Final = 2
+#: Columns hold numbers of 63 bits; only a hostile clock is larger.
+_LARGEST: Final = 2**63 - 1
 #: A longer text is cut into pieces of about this many characters.
 CHUNK_CHARS: Final = 3000
 #: No more than this many characters of one source are indexed; `get` returns all of it.
@@ -40,6 +43,8 @@ class Document:
         record: id of the ledger record, None for authored files.
         group: of what only the latest snapshot counts, `<kind>:<object>`.
         state: of a snapshot: what decides which one counts.
+        author: who said it, where that is a person's name.
+        clock, seq: of the record: its place in its conversation.
     """
 
     source_ref: str
@@ -59,6 +64,9 @@ class Document:
     group: str | None = None
     state: Json | None = None
     metadata: Json = field(default_factory=dict)
+    author: str | None = None
+    clock: int = 0
+    seq: int = 0
 
 
 def analyze(document: Document) -> Analysis:
@@ -138,6 +146,10 @@ def record_documents(record: Record, origin: str) -> list[Document]:
         workspace=record.workspace,
         record=record.id,
         metadata={name: value for name, value in metadata.items() if value is not None},
+        author=author_of(metadata.get("author"), text) if record.kind == "message" else None,
+        # A record that is on no line yet is newer than all that are.
+        clock=min(int(record.clock, 16), _LARGEST) if record.clock else _LARGEST,
+        seq=record.seq,
     )
     return chunks_of(_as_snapshot(document, record))
 

@@ -142,6 +142,7 @@ class ReadingParts:
             ),
             judgements=self.judgements,
             sight=self.sight,
+            now=self.now,
         )
 
     @cached_property

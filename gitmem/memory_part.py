@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 
 from gitmem.documents import Document
-from gitmem.search_index import COLUMNS, Indexed, live_length
+from gitmem.search_index import COLUMNS, Indexed
 
 _NOTHING: tuple[Sequence[int], Sequence[float]] = ((), ())
 
@@ -43,11 +43,6 @@ class MemoryPart:
         """Numbers of documents that are no longer there."""
         return self._removed
 
-    @property
-    def total_length(self) -> int:
-        """The sum of the lengths of all documents that were not removed."""
-        return live_length(self)
-
     def without(self, numbers: AbstractSet[int]) -> MemoryPart:
         """Return the same part with more documents removed."""
         part = object.__new__(MemoryPart)
@@ -57,11 +52,7 @@ class MemoryPart:
 
     def postings(self, term: str) -> tuple[Sequence[int], Sequence[float]]:
         """Return the documents that have a term, and how often each has it."""
-        numbers, counts = self._postings.get(term, _NOTHING)
-        if not self._removed:
-            return numbers, counts
-        kept = [(n, c) for n, c in zip(numbers, counts, strict=True) if n not in self._removed]
-        return [n for n, _ in kept], [c for _, c in kept]
+        return self._postings.get(term, _NOTHING)
 
     def terms_from(self, prefix: str, limit: int) -> list[str]:
         """Return the first terms that begin with `prefix`."""

@@ -6,14 +6,14 @@ answers from what is newest and says so.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Any, Final
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.advanced_query import find_operands
 from gitmem.agent_sight import AgentSight, Reader, check_reader
-from gitmem.analysis import MAX_QUERY_CHARS, QueryUnit, analyze_query
+from gitmem.analysis import MAX_QUERY_CHARS
 from gitmem.documents import SEARCHED_KINDS, Document
 from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all
@@ -28,15 +28,8 @@ from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.memory_get import Memory, MemoryReader
 from gitmem.note_ids import NoteIds
-from gitmem.ranking import Ranking, rank
 from gitmem.repository import Repository
-from gitmem.search_candidates import (
-    MOST_PREFIXED,
-    Candidate,
-    find_candidates,
-    in_order,
-    retracted_last,
-)
+from gitmem.search_candidates import Candidate, Placed, in_order, retracted_last
 from gitmem.search_hits import HitMaker
 from gitmem.search_index import (
     IndexDamaged,
@@ -47,12 +40,14 @@ from gitmem.search_index import (
 from gitmem.search_reply import (
     Hit,
     IndexStatus,
-    Place,
     SearchReply,
     SearchRequest,
     check_request,
     format_cursor,
 )
+
+if TYPE_CHECKING:
+    from gitmem.scoring.finder import Finder, Found
 
 __all__ = ["Hit", "IndexStatus", "Search", "SearchReply"]
 
@@ -73,6 +68,7 @@ class Search:
         judgements: what was retracted ranks last.
         sight: what an agent may see of a hit; without it, everything.
         trouble: why the index could not be written here, if so.
+        now: the wall clock, seconds since 1970; questions may name times relative to it.
     """
 
     def __init__(
@@ -87,11 +83,12 @@ class Search:
         judgements: Judgements | None = None,
         sight: AgentSight | None = None,
         trouble: IndexTrouble | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._sight = sight
-        self._viewer = IndexViewer(
-            repository, ledger, layout, index, note_ids=note_ids, trouble=trouble
-        )
+        self._now = now
+        self._last_finder: Finder | None = None
+        self._viewer = IndexViewer(repository, ledger, layout, index, note_ids=note_ids, trouble=trouble)
         self._reader = reader
         self._judgements = judgements
 
@@ -118,8 +115,7 @@ class Search:
             return self._answer(request, self._viewer.view(unindexed=unindexed), reader)
         except IndexDamaged as error:
             self._viewer.discard()
-            view = self._viewer.view_without(f"the index was damaged and is built anew: {error}")
-            return self._answer(request, view, reader)
+            return self._answer(request, self._viewer.view_beside(error), reader)
 
     def get(self, ref: str, **options: Any) -> Memory:
         """Return what a ref names, or a part of it; options as `MemoryReader.get` takes them."""
@@ -130,64 +126,66 @@ class Search:
         try:
             return status_of(self._viewer.view())
         except IndexDamaged as error:
-            return status_of(self._viewer.view_without(f"the index is damaged: {error}"))
+            return status_of(self._viewer.view_beside(error))
 
     # What is shown
 
     def _answer(self, request: SearchRequest, view: IndexView, by: Reader) -> SearchReply:
         _check_kinds(request.kinds, view.parts)
-        units = _units_of(request, view.parts)
-        ranking = rank(view.parts, units)
-        candidates, hidden = find_candidates(request, view.parts, ranking.scores)
+        finder = self._finder(view)
+        found = finder.find(request, self._now())
         retracted = self._retracted()
-        places = retracted_last(self._places(request, view, candidates, ranking), retracted)
+        places = retracted_last(self._places(request, view, finder, found), retracted)
         if request.after is not None:
-            places = (found for found in places if found[0] > request.after)
+            places = (one for one in places if one.place > request.after)
         page = list(islice(places, request.limit + 1))
-        hits = HitMaker(ranking, by, self._sight, self._judgements, retracted)
+        hits = HitMaker(found.weights, by, self._sight, self._judgements, retracted)
         shown = page[: request.limit]
         cursor = (
-            format_cursor(page[request.limit - 1][0], request.sort) if len(page) > request.limit else None
+            format_cursor(page[request.limit - 1].place, request.sort) if len(page) > request.limit else None
         )
         return SearchReply(
             query=request.query[:MAX_QUERY_CHARS],
-            results=[hits.make(document, score, explain=request.explain) for _, document, score in shown],
-            index_status=status_of(view, hidden),
-            unmatched_terms=ranking.unmatched if units else [request.query[:100]],
+            results=[
+                hits.make(one.document, one.score, found.explain(one.number) if request.explain else None)
+                for one in shown
+            ],
+            index_status=status_of(view, found.hidden),
+            unmatched_terms=found.unmatched,
             cursor=cursor,
             query_cut=len(request.query) > MAX_QUERY_CHARS,
         )
+
+    def _finder(self, view: IndexView) -> Finder:
+        """Return what searches a view; the arrays of the search before serve if nothing has changed."""
+        from gitmem.scoring.finder import Finder  # noqa: PLC0415 - numpy takes 60 ms
+
+        found = self._last_finder
+        if found is None or not found.is_over(view.parts):
+            found = self._last_finder = Finder(view.parts)
+        return found
 
     def _retracted(self) -> Mapping[str, str]:
         index = JudgementIndex({}, {}) if self._judgements is None else self._judgements.index()
         return index.refs
 
     def _places(
-        self, request: SearchRequest, view: IndexView, candidates: Iterable[list[Candidate]], ranking: Ranking
-    ) -> Iterator[tuple[Place, Document, float]]:
+        self, request: SearchRequest, view: IndexView, finder: Finder, found: Found
+    ) -> Iterator[Placed]:
         """Yield the hits in order, each with its place: what is live, the latest, and not shown before."""
         present = _present_refs(view)
-        ordered = in_order(candidates, lambda c: present(view.parts[c[2]].document(c[3])))
-        best = list(islice(ordered, _LOOKED_AT))
-        words = exact_words(request.query) if request.sort == "relevance" and not request.advanced else ()
-        scores = ranking.scores
-        top = max((scores[c[2]].get(c[3], 0.0) for c, _ in best), default=0.0)
-        exact = {
-            index for index, (_, document) in enumerate(best)
-            if words and holds_all(f"{document.title}\n{document.keywords}\n{document.text}", words)
-        }  # fmt: skip
-        first = [best[index] for index in sorted(exact)]
-        rest = [pair for index, pair in enumerate(best) if index not in exact]
-        shown: dict[str, Document] = {}
+        ordered = in_order(found.candidates, lambda number: present(finder.place(number)[1]))
+        top, pairs = _exact_first(request, found, ordered)
+        shown: set[str] = set()
         latest = LatestSnapshots(view.parts, lambda place, document: self._is_live(view, place, document))
-        for bonus, pairs in ((top, first), (0.0, rest), (0.0, ordered)):
-            for candidate, document in pairs:
-                if document.source_ref in shown or not latest.is_latest(document):
-                    continue
-                if self._is_live(view, candidate[2], document):
-                    shown[document.source_ref] = document
-                    score = scores[candidate[2]].get(candidate[3], 0.0) + bonus
-                    yield _place_of(request, score, candidate, document), document, score
+        for (first, second, number), document, is_exact in pairs:
+            if document.source_ref in shown or not latest.is_latest(document):
+                continue
+            if self._is_live(view, finder.corpus.place(number)[0], document):
+                shown.add(document.source_ref)
+                score = found.score_of(number) + (top if is_exact else 0.0)
+                place = (0, -score if request.sort == "relevance" else first, second, document.source_ref)
+                yield Placed(place, document, score, number)
 
     def _is_live(self, view: IndexView, place: int, document: Document) -> bool:
         """Say whether a document of the index is still what its source says; `get` resolves every hit."""
@@ -231,21 +229,19 @@ def _present_refs(view: IndexView) -> Callable[[Document], Document]:
     return present
 
 
-def _units_of(request: SearchRequest, parts: Sequence[IndexPart]) -> list[QueryUnit]:
-    """Return the words of a question; with operators, those that its prefixes stand for too."""
-    if not request.advanced:
-        return analyze_query(request.query)
-    units: list[QueryUnit] = []
-    for operand in find_operands(request.query):
-        units += operand.units
-        if operand.prefix is not None:
-            terms = {term: 1.0 for part in parts for term in part.terms_from(operand.prefix, MOST_PREFIXED)}
-            units.append(QueryUnit(f"{operand.prefix}*", terms, ()))
-    return units
+def _exact_first(
+    request: SearchRequest, found: Found, ordered: Iterator[tuple[Candidate, Document]]
+) -> tuple[float, Iterator[tuple[Candidate, Document, bool]]]:
+    """Put those of the best hits first that have the question's words as they were typed.
 
-
-def _place_of(request: SearchRequest, score: float, candidate: Candidate, document: Document) -> Place:
-    first, second = candidate[:2]
-    if request.sort == "relevance":
-        first = -score
-    return 0, float(first), float(second), document.source_ref
+    Returns:
+        What is added to the score of these, and all hits, each with whether it is one of them.
+    """
+    words = exact_words(request.query) if request.sort == "relevance" and not request.advanced else ()
+    best = list(islice(ordered, _LOOKED_AT)) if words else []
+    marked = [
+        (*pair, holds_all(f"{pair[1].title}\n{pair[1].keywords}\n{pair[1].text}", words)) for pair in best
+    ]
+    top = max((found.score_of(candidate[2]) for candidate, _ in best), default=0.0)
+    marked.sort(key=lambda one: not one[2])
+    return top, chain(marked, ((*pair, False) for pair in ordered))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gitmem.agent_sight import AgentSight, Reader
-from gitmem.documents import Document, analyze
+from gitmem.documents import Document
 from gitmem.judgement_rules import subject_of
 from gitmem.judgements import Judgements
-from gitmem.ranking import Ranking
 from gitmem.search_reply import Hit
 from gitmem.snippet import make_snippet
 
@@ -20,23 +19,23 @@ class HitMaker:
     """Makes the hits of one answer.
 
     Attributes:
-        ranking: of the question.
+        terms: of the question that were found anywhere.
         by: who reads.
         sight: what an agent may see; without it, everything.
         judgements: tells of retractions.
         retracted: refs that were retracted.
     """
 
-    ranking: Ranking
+    terms: Collection[str]
     by: Reader
     sight: AgentSight | None
     judgements: Judgements | None
     retracted: Mapping[str, str]
 
-    def make(self, document: Document, score: float, *, explain: bool) -> Hit:
+    def make(self, document: Document, score: float, explanation: Mapping[str, Any] | None) -> Hit:
         """Return a hit, marked where it was retracted, and where an agent may not see all of it."""
         seen, rules = (document, ()) if self.sight is None else self.sight.document(document)
-        hit = _hit_of(seen if self.by == "agent" else document, score, self.ranking, explain=explain)
+        hit = _hit_of(seen if self.by == "agent" else document, score, self.terms, explanation)
         if rules:
             hit = replace(hit, metadata={**hit.metadata, "blocked": list(rules)})
         return self._mark(hit)
@@ -54,8 +53,10 @@ class HitMaker:
         return replace(hit, title=f"(retracted) {hit.title}".rstrip(), metadata=metadata)
 
 
-def _hit_of(document: Document, score: float, ranking: Ranking, *, explain: bool) -> Hit:
-    snippet = make_snippet(document.text or document.title, ranking.weights.keys())
+def _hit_of(
+    document: Document, score: float, terms: Collection[str], explanation: Mapping[str, Any] | None
+) -> Hit:
+    snippet = make_snippet(document.text or document.title, terms)
     return Hit(
         source_ref=document.source_ref,
         kind=document.kind,
@@ -70,15 +71,5 @@ def _hit_of(document: Document, score: float, ranking: Ranking, *, explain: bool
         line=document.line,
         metadata=document.metadata,
         highlights=snippet.highlights,
-        explanation=_explain(document, ranking) if explain else None,
+        explanation=explanation,
     )
-
-
-def _explain(document: Document, ranking: Ranking) -> dict[str, Any]:
-    """Return the terms that a hit has, how often, and what each may contribute."""
-    counts = analyze(document).counts
-    return {
-        term: {"count": counts[term], "weight": round(weight, 6)}
-        for term, weight in ranking.weights.items()
-        if term in counts
-    }

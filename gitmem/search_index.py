@@ -18,11 +18,14 @@ from typing import Final, Protocol
 from gitmem.analysis import Analysis
 from gitmem.documents import Document
 from gitmem.manifest import FileMark, Manifest
+from gitmem.question import name_of
 from gitmem.times import parse_timestamp
+from gitmem.traits import traits_of
 
 #: Names of the columns: small numbers of each document, for narrowing and ordering without reading documents.
 COLUMNS: Final = (
     "origin", "record", "kind", "session", "work_item", "workspace", "group", "time", "length",
+    "author", "clock", "seq", "traits",
 )  # fmt: skip
 
 
@@ -37,7 +40,9 @@ class Indexed:
         """Return the document's numbers, in the order of `COLUMNS`."""
         d = self.document
         keys = (d.origin, d.record, d.kind, d.session, d.work_item, d.workspace, d.group)
-        return (*map(key_of, keys), time_of(d.ts), self.analysis.length)
+        author = key_of(name_of(d.author)) if d.author else 0
+        traits = traits_of(d.kind, d.text)
+        return (*map(key_of, keys), time_of(d.ts), self.analysis.length, author, d.clock, d.seq, traits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +79,10 @@ class IndexPart(Protocol):
         """Numbers of documents that are no longer there."""
         ...
 
-    @property
-    def total_length(self) -> int:
-        """The sum of the lengths of all documents that were not removed."""
-        ...
-
     def postings(self, term: str) -> tuple[Sequence[int], Sequence[float]]:
         """Return the numbers of the documents that have a term, ascending, and how often each has it.
 
-        Removed documents are left out.
+        Removed documents are among them. The sequences are lists or have the buffer protocol.
         """
         ...
 
@@ -169,6 +169,10 @@ class IndexDamaged(Exception):
     """The index cannot be read or written; it is thrown away and built again."""
 
 
+class IndexOutdated(IndexDamaged):
+    """The index was written by a gitmem that lays it out in another way; it is thrown away and built again."""
+
+
 class IndexRefused(Exception):
     """What stands where the index belongs is not this user's private folder, so it is not opened."""
 
@@ -200,9 +204,3 @@ def file_marks(index: SearchIndex) -> Mapping[str, FileMark]:
 def live_count(parts: Iterable[IndexPart]) -> int:
     """Return how many documents there are, without the removed ones."""
     return sum(part.size - len(part.removed) for part in parts)
-
-
-def live_length(part: IndexPart) -> int:
-    """Return the sum of the lengths of a part's documents, without the removed ones."""
-    lengths = part.column("length")
-    return sum(lengths) - sum(lengths[number] for number in part.removed)

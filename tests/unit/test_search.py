@@ -606,8 +606,9 @@ def test_explanations(home: SearchHome) -> None:
     home.catch_up()
     (hit,) = home.search("staging banana", explain=True).results
     assert hit.explanation is not None
-    assert hit.explanation["stage"]["count"] == 2
-    assert hit.explanation["stage"]["weight"] > 0
+    assert hit.explanation["terms"]["stage"]["count"] == 2
+    assert hit.explanation["terms"]["stage"]["weight"] > 0
+    assert hit.explanation["text"] > 0
 
 
 @pytest.mark.parametrize("switch", ["damaged", "refused"])

@@ -13,14 +13,23 @@ from whoosh.index import TOC
 from whoosh.reading import SegmentReader
 
 from gitmem.backends.whoosh_index.damage import translated_damage
-from gitmem.backends.whoosh_index.files import NAME, SCHEMA, Storage, find_generation, manifest_file
+from gitmem.backends.whoosh_index.files import (
+    NAME,
+    SCHEMA,
+    Segment,
+    Storage,
+    find_generation,
+    read_manifest,
+    read_seal,
+)
 from gitmem.backends.whoosh_index.segment import DecodedSegment, SegmentPart
 from gitmem.backends.whoosh_index.writer import write_commit
 from gitmem.errors import HomeLocked
 from gitmem.file_lock import file_lock
-from gitmem.manifest import EMPTY, Manifest, parse_manifest
+from gitmem.manifest import EMPTY, Manifest
+from gitmem.postings_cache import DEFAULT_BYTES, PostingsCache
 from gitmem.private_folder import make_private, remove_folder, remove_leftovers, standing_of
-from gitmem.search_index import IndexChange, IndexDamaged, IndexPart, IndexRefused
+from gitmem.search_index import IndexChange, IndexDamaged, IndexRefused
 
 #: A commit may remove files while they are being opened; then the next one is read.
 _ATTEMPTS: Final = 5
@@ -31,14 +40,17 @@ class WhooshIndex:
 
     Args:
         folder: made when first written; its lock file stands beside it.
+        cache_bytes: memory for postings at most.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cache_bytes: int = DEFAULT_BYTES) -> None:
         self._folder = folder
+        self._cache = PostingsCache(cache_bytes)
         self._lock_file = folder.with_name(f"{folder.name}.lock")
         self._guard = threading.Lock()
         self._segments: dict[str, DecodedSegment] = {}
         self._last: WhooshSnapshot | None = None
+        self._seal = b""
 
     def snapshot(self) -> WhooshSnapshot | None:
         """Return the index as the last commit left it, None where there is none yet."""
@@ -69,16 +81,17 @@ class WhooshIndex:
         """Forget what was read; the files go with it."""
         with self._guard:
             self._segments, self._last = {}, None
+            self._cache.clear()
 
     def _read(self) -> WhooshSnapshot | None:
         for _ in range(_ATTEMPTS):
             generation = find_generation(self._folder)
             if generation is None:
                 return None
-            if self._last is not None and self._last.generation == generation:
-                return self._last
             try:
-                self._last = self._load(generation)
+                seal = read_seal(self._folder, generation)
+                if self._last is None or (self._last.generation, self._seal) != (generation, seal):
+                    self._last, self._seal = self._load(generation), seal
             except FileNotFoundError:
                 if find_generation(self._folder) == generation:
                     raise
@@ -89,20 +102,27 @@ class WhooshIndex:
     def _load(self, generation: int) -> WhooshSnapshot:
         storage = Storage(self._folder)
         toc = TOC.read(storage, NAME, gen=generation, schema=SCHEMA)
-        manifest = parse_manifest(manifest_file(self._folder, generation).read_bytes())
+        manifest = read_manifest(self._folder, generation)
         known = self._segments
         self._segments = {
-            s.segid: known.get(s.segid) or DecodedSegment(SegmentReader(storage, SCHEMA, s))
+            s.segid: known.get(s.segid) or DecodedSegment(SegmentReader(storage, SCHEMA, s), self._cache)
             for s in toc.segments
         }
-        parts = [SegmentPart(self._segments[s.segid], frozenset(s.deleted_docs())) for s in toc.segments]
-        return WhooshSnapshot(generation, manifest, parts)
+        return WhooshSnapshot(generation, manifest, [self._part_of(s) for s in toc.segments])
+
+    def _part_of(self, segment: Segment) -> SegmentPart:
+        """Return a segment as it is now: the very part of the commit before, if nothing more was removed."""
+        decoded, removed = self._segments[segment.segid], frozenset(segment.deleted_docs())
+        for part in () if self._last is None else self._last.parts:
+            if part.is_of(decoded, removed):
+                return part
+        return SegmentPart(decoded, removed)
 
 
 class WhooshSnapshot:
     """An `IndexSnapshot`."""
 
-    def __init__(self, generation: int, manifest: Manifest, parts: Sequence[IndexPart]) -> None:
+    def __init__(self, generation: int, manifest: Manifest, parts: Sequence[SegmentPart]) -> None:
         self.generation = generation
         self.manifest = manifest
         self.parts = parts

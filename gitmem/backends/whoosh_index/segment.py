@@ -6,21 +6,17 @@ import json
 import threading
 import zlib
 from array import array
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from whoosh.reading import SegmentReader
 
 from gitmem.backends.whoosh_index.damage import translated_damage
 from gitmem.backends.whoosh_index.files import ROW, TERMS
 from gitmem.documents import Document, from_row
-from gitmem.search_index import IndexDamaged, live_length
-
-#: Decoded postings kept for each segment.
-_CACHED_TERMS: Final = 512
+from gitmem.postings_cache import PostingsCache
+from gitmem.search_index import IndexDamaged
 
 
 class DecodedSegment:
@@ -28,26 +24,27 @@ class DecodedSegment:
 
     Args:
         reader: Whoosh's reader of it, opened.
+        cache: for its postings, under the segment itself and the term.
     """
 
-    def __init__(self, reader: SegmentReader) -> None:
+    def __init__(self, reader: SegmentReader, cache: PostingsCache | None = None) -> None:
+        self._cache = PostingsCache(0) if cache is None else cache
+        self._name: str = reader.segment().segid
         self.size: int = reader.doc_count_all()
         self._reader = reader
         self._terms = reader._terms  # its public readers know no arrays
         self._guard = threading.Lock()  # Whoosh's files have one position for all threads
         self._columns: dict[str, Sequence[int]] = {}
-        self._postings: OrderedDict[str, tuple[array[int], array[float]]] = OrderedDict()
         self._rows: Any = None
 
     def postings(self, term: str) -> tuple[array[int], array[float]]:
         """Return the documents that have a term, and how often each has it."""
-        with self._guard, translated_damage():
-            found = self._postings.get(term)
-            if found is None:
-                found = self._postings[term] = self._decode(_encode(term))
-                if len(self._postings) > _CACHED_TERMS:
-                    self._postings.popitem(last=False)
-            return found
+        found = self._cache.get((self._name, term))
+        if found is None:
+            with self._guard, translated_damage():
+                found = self._decode(_encode(term))
+            self._cache.add((self._name, term), found)
+        return found
 
     def terms_from(self, prefix: str, limit: int) -> list[str]:
         """Return the first terms that begin with `prefix`."""
@@ -64,11 +61,18 @@ class DecodedSegment:
         """Return one number for each document."""
         with self._guard, translated_damage():
             if name not in self._columns:
-                loaded = self._reader.column_reader(name, translate=False).load()
+                loaded = self._load_column(name)
                 if len(loaded) != self.size:
                     raise IndexDamaged(f"a column of {len(loaded)} instead of {self.size} numbers")
                 self._columns[name] = loaded
             return self._columns[name]
+
+    def _load_column(self, name: str) -> Sequence[int]:
+        """Return a column; zeros where the gitmem that wrote the segment had none of this name."""
+        if not self._reader.has_column(name):
+            return array("q", bytes(8 * self.size))
+        loaded: Sequence[int] = self._reader.column_reader(name, translate=False).load()
+        return loaded
 
     def row(self, number: int) -> bytes:
         """Return a document as it is stored."""
@@ -102,18 +106,13 @@ class SegmentPart:
         self.removed: AbstractSet[int] = removed
         self._segment = segment
 
-    @cached_property
-    def total_length(self) -> int:
-        """The sum of the lengths of all documents that were not removed."""
-        return live_length(self)
+    def is_of(self, segment: DecodedSegment, removed: frozenset[int]) -> bool:
+        """Say whether this is a segment without some documents."""
+        return self._segment is segment and self.removed == removed
 
     def postings(self, term: str) -> tuple[Sequence[int], Sequence[float]]:
         """Return the documents that have a term, and how often each has it."""
-        numbers, counts = self._segment.postings(term)
-        if self.removed and not self.removed.isdisjoint(numbers):
-            kept = [(n, c) for n, c in zip(numbers, counts, strict=True) if n not in self.removed]
-            return [n for n, _ in kept], [c for _, c in kept]
-        return numbers, counts
+        return self._segment.postings(term)
 
     def terms_from(self, prefix: str, limit: int) -> list[str]:
         """Return the first terms that begin with `prefix`."""

@@ -1,0 +1,1 @@
+"""Ranking over arrays: the only part of gitmem that works with numpy, and only when something is searched."""

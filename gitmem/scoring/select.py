@@ -1,0 +1,125 @@
+"""Which documents a search may show, best first: filters as masks over all documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+
+from gitmem.advanced_query import Logic, Operand, evaluate
+from gitmem.documents import Document
+from gitmem.scoring.corpus import Corpus
+from gitmem.scoring.part_arrays import Floats, Mask, Places
+from gitmem.search_candidates import Candidate, holds_phrase
+from gitmem.search_index import key_of
+from gitmem.search_reply import SearchRequest
+
+#: Candidates that are put in order first: mostly nobody asks for more.
+_FIRST_BATCH: Final = 500
+#: A phrase is looked up in the text of at most so many documents that have all of its words.
+_PHRASE_LOOKS: Final = 5000
+#: Words that a prefix stands for at most, in each part.
+MOST_PREFIXED: Final = 50
+
+
+def narrow(request: SearchRequest, corpus: Corpus) -> Mask:
+    """Return which documents were asked for, wherever they belong; shape (documents,)."""
+    mask = np.ones(corpus.size, dtype=np.bool_)
+    if request.kinds:
+        mask &= np.isin(corpus.column("kind"), [key_of(kind) for kind in request.kinds])
+    for name, value in (("session", request.session), ("work_item", request.work_item)):
+        if value is not None:
+            mask &= corpus.column(name) == key_of(value)
+    if request.since is not None:
+        mask &= corpus.column("time") >= request.since * 1000
+    if request.until is not None:
+        mask &= corpus.column("time") <= request.until * 1000
+    return mask
+
+
+def in_workspace(request: SearchRequest, corpus: Corpus) -> Mask | None:
+    """Return which documents belong to the workspace that was asked for, or to none; None for all."""
+    if request.workspace is None:
+        return None
+    workspaces = corpus.column("workspace")
+    return np.asarray((workspaces == 0) | (workspaces == key_of(request.workspace)))
+
+
+def by_score(corpus: Corpus, scores: Floats, shown: Mask) -> Iterator[list[Candidate]]:
+    """Yield the best candidates, then the others.
+
+    All of a batch comes before all of the next one; within it there is no order yet.
+
+    Args:
+        corpus: the documents.
+        scores: of each; shape (documents,).
+        shown: which may be shown.
+    """
+    numbers = np.flatnonzero(shown)
+    own = scores[numbers]
+    if len(numbers) > 4 * _FIRST_BATCH:
+        bar = np.partition(own, -_FIRST_BATCH)[-_FIRST_BATCH]
+        best = own >= bar
+        yield _candidates(corpus, -own[best], numbers[best])
+        numbers, own = numbers[~best], own[~best]
+    yield from _slices(corpus, -own, numbers)
+
+
+def by_time(corpus: Corpus, shown: Mask, *, newest: bool) -> Iterator[list[Candidate]]:
+    """Yield candidates in the order of their times."""
+    numbers = np.flatnonzero(shown)
+    times = corpus.column("time")[numbers].astype(np.float64)
+    yield from _slices(corpus, -times if newest else times, numbers)
+
+
+def _slices(corpus: Corpus, first: Floats, numbers: Places) -> Iterator[list[Candidate]]:
+    """Yield candidates batch by batch; equal ones are never in two."""
+    order = np.argsort(first, kind="stable")
+    first, numbers = first[order], numbers[order]
+    start = 0
+    while start < len(numbers):
+        end = int(np.searchsorted(first, first[min(start + _FIRST_BATCH, len(numbers)) - 1], side="right"))
+        yield _candidates(corpus, first[start:end], numbers[start:end])
+        start = end
+
+
+def _candidates(corpus: Corpus, first: Floats, numbers: Places) -> list[Candidate]:
+    times = -corpus.column("time")[numbers].astype(np.float64)
+    return list(zip(first.tolist(), times.tolist(), numbers.tolist(), strict=True))
+
+
+def advanced_matches(query: str, corpus: Corpus, document_of: Callable[[int], Document]) -> Mask:
+    """Return which documents match a query with operators."""
+    logic: Logic[Mask] = Logic(
+        lambda operand: _operand_matches(operand, corpus, document_of),
+        lambda left, right: left & right,
+        lambda left, right: left | right,
+        lambda found: corpus.live & ~found,
+    )
+    found = evaluate(query, logic)
+    return np.zeros(corpus.size, dtype=np.bool_) if found is None else found
+
+
+def _operand_matches(operand: Operand, corpus: Corpus, document_of: Callable[[int], Document]) -> Mask:
+    if operand.prefix is not None:
+        return _having(corpus, corpus.terms_from(operand.prefix, MOST_PREFIXED))
+    found: Mask | None = None
+    for term in (term for unit in operand.units for term in unit.simple):
+        here = _having(corpus, [term])
+        found = here if found is None else found & here
+    if found is None:
+        return np.zeros(corpus.size, dtype=np.bool_)
+    if operand.phrase is None:
+        return found
+    looked_at = np.flatnonzero(found)[::-1][:_PHRASE_LOOKS].tolist()
+    found[:] = False
+    found[[number for number in looked_at if holds_phrase(document_of(number), operand.phrase)]] = True
+    return found
+
+
+def _having(corpus: Corpus, terms: list[str]) -> Mask:
+    mask = np.zeros(corpus.size, dtype=np.bool_)
+    for term in terms:
+        mask[corpus.postings(term)[0]] = True
+    return mask

@@ -20,7 +20,14 @@ from gitmem.manifest import EMPTY, Manifest
 from gitmem.memory_part import MemoryPart
 from gitmem.note_ids import NoteIds
 from gitmem.repository import Repository
-from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexSnapshot, SearchIndex
+from gitmem.search_index import (
+    IndexDamaged,
+    IndexOutdated,
+    IndexPart,
+    IndexRefused,
+    IndexSnapshot,
+    SearchIndex,
+)
 from gitmem.unindexed import Unindexed, count_unindexed, read_unindexed
 
 
@@ -138,9 +145,11 @@ class IndexViewer:
             doubts = (f"the index cannot be read: {error.strerror or error}",)
         return self._look(None, doubts, unindexed=unindexed)
 
-    def view_without(self, damage: str) -> IndexView:
-        """Return what there is beside a damaged index; what is newest is read in any case."""
-        return self._look(None, (damage,), unindexed=True)
+    def view_beside(self, damage: IndexDamaged) -> IndexView:
+        """Return what there is beside an index that cannot be read; what is newest is read in any case."""
+        is_other = isinstance(damage, IndexOutdated)
+        reason = "the index is of another layout" if is_other else "the index is damaged"
+        return self._look(None, (f"{reason}, and is built anew: {damage}",), unindexed=True)
 
     def discard(self) -> None:
         """Throw a damaged index away, unless somebody is writing it just now; then he finds the damage."""

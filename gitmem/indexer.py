@@ -199,7 +199,7 @@ class Indexer:
                 self._trouble.reason = None
                 return done
         except IndexDamaged as error:
-            return CatchUp(pending=1, reasons=(f"the index was damaged and is built anew: {error}",))
+            return CatchUp(pending=1, reasons=(f"the index is damaged, and is built anew: {error}",))
         except (IndexRefused, OSError):
             return CatchUp(pending=1, reasons=(self._trouble.reason or "the index cannot be written",))
 

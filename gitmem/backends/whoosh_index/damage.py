@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from gitmem.search_index import IndexDamaged, IndexRefused
+from gitmem.manifest import OtherFormat
+from gitmem.search_index import IndexDamaged, IndexOutdated, IndexRefused
 
 #: The disk or the system fails, not the index: such errors pass through.
 _OUTER_ERRORS: Final = frozenset(
@@ -27,6 +28,8 @@ def translated_damage() -> Iterator[None]:
         yield
     except (IndexDamaged, IndexRefused):
         raise
+    except OtherFormat as error:
+        raise IndexOutdated(str(error)) from error
     except OSError as error:
         if error.errno in _OUTER_ERRORS:
             raise

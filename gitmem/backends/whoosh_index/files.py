@@ -9,6 +9,7 @@ import zlib
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha256
 from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
@@ -22,7 +23,7 @@ from whoosh.filedb.filestore import FileStorage
 from whoosh.filedb.structfile import BufferFile, StructFile
 
 from gitmem.durable_file import sync_folder, write_file
-from gitmem.manifest import Manifest, format_manifest
+from gitmem.manifest import Manifest, format_manifest, parse_manifest
 from gitmem.private_folder import open_own
 from gitmem.search_index import COLUMNS, IndexDamaged
 
@@ -30,6 +31,7 @@ NAME: Final = "MAIN"
 TERMS: Final = "terms"
 ROW: Final = "row"
 _TOC: Final = re.compile(rf"_{NAME}_([0-9]+)\.toc")
+_SEAL_BYTES: Final = 32
 _MANIFEST: Final = re.compile(r"manifest-([0-9]+)\.json")
 
 
@@ -170,8 +172,7 @@ class Storage(FileStorage):
 
     def open_file(self, name: str, **_: Any) -> _Buffer:
         """Read a file of this user."""
-        with os.fdopen(open_own(self._path / name), "rb") as file:
-            return _Buffer(file.read(), name=name)
+        return _Buffer(_read_own(self._path / name), name=name)
 
     def open_handle(self, name: str) -> _Handle:
         """Open a segment's file."""
@@ -182,11 +183,14 @@ class Storage(FileStorage):
         toc = _TOC.fullmatch(newname)
         assert toc is not None
         assert self._manifest is not None
+        manifest = format_manifest(self._manifest)
+        with (self._path / oldname).open("ab") as file:
+            file.write(_seal_of((self._path / oldname).read_bytes(), manifest))
         for name in self._written:
             with suppress(FileNotFoundError):
                 _sync(self._path / name)
         # Before the table of contents, so that no manifest is ever ahead of the index it describes.
-        write_file(manifest_file(self._path, int(toc[1])), format_manifest(self._manifest))
+        write_file(manifest_file(self._path, int(toc[1])), manifest)
         super().rename_file(oldname, newname, safe=safe)
         sync_folder(self._path)
 
@@ -309,6 +313,41 @@ def find_generation(folder: Path) -> int | None:
     """Return the number of the last commit, None where there is none."""
     found = [int(match[1]) for name in os.listdir(folder) if (match := _TOC.fullmatch(name))]  # noqa: PTH208
     return max(found, default=None)
+
+
+def read_seal(folder: Path, generation: int) -> bytes:
+    """Return what tells a commit from every other, also from one of the same number in an older copy."""
+    descriptor = open_own(folder / f"_{NAME}_{generation}.toc")
+    try:
+        size = os.fstat(descriptor).st_size
+        return os.pread(descriptor, _SEAL_BYTES, max(size - _SEAL_BYTES, 0))
+    finally:
+        os.close(descriptor)
+
+
+def read_manifest(folder: Path, generation: int) -> Manifest:
+    """Return the manifest of a commit, if it and the table of contents are what was written together.
+
+    Raises:
+        IndexDamaged: they are not.
+        OtherFormat: another gitmem wrote them.
+    """
+    toc = _read_own(folder / f"_{NAME}_{generation}.toc")
+    content = _read_own(manifest_file(folder, generation))
+    manifest = parse_manifest(content)
+    if toc[-_SEAL_BYTES:] != _seal_of(toc[:-_SEAL_BYTES], content):
+        raise IndexDamaged("table of contents and manifest are not what was written")
+    return manifest
+
+
+def _seal_of(toc: bytes, manifest: bytes) -> bytes:
+    """Return a digest that stands behind the table of contents; Whoosh reads no further than its own end."""
+    return sha256(len(toc).to_bytes(8, "big") + toc + manifest).digest()
+
+
+def _read_own(path: Path) -> bytes:
+    with os.fdopen(open_own(path), "rb") as file:
+        return file.read()
 
 
 def manifest_file(folder: Path, generation: int) -> Path:

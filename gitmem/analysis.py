@@ -7,61 +7,53 @@ Every term of a text is indexed; only questions leave out words that carry no co
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, Final
+from itertools import islice, pairwise
+from operator import add
+from typing import Final
 
-from gitmem.stemming import stem
+from gitmem.term_folding import (
+    EMOJI,
+    FIRST_RUN_CHAR,
+    RUN_CLASS,
+    compiled,
+    fold,
+    fold_with_places,
+    is_spaceless,
+    is_syllable,
+)
+from gitmem.word_lists import word_lists
+from gitmem.word_terms import HALF, ask_terms, index_terms, is_emoji, is_stop_word, pair_terms
+
+__all__ = [
+    "ANALYSIS_VERSION", "CHARACTER_WEIGHT", "MAX_QUERY_CHARS", "MAX_QUERY_UNITS", "Analysis", "QueryUnit",
+    "analyze_query", "chunk_pattern", "count_terms", "fold", "is_spaceless",
+]  # fmt: skip
 
 #: Raise this when the terms of any text change: documents are then analysed again.
-ANALYSIS_VERSION: Final = 1
+ANALYSIS_VERSION: Final = 2
 #: A question is cut to this many characters, and to this many words or runs.
 MAX_QUERY_CHARS: Final = 10_000
 MAX_QUERY_UNITS: Final = 100
 #: Weight of a single character of a script without spaces, against 1 for a pair or a word.
-CHARACTER_WEIGHT: Final = 0.5
+CHARACTER_WEIGHT: Final = HALF
 
-_LONGEST_TERM: Final = 64
-_LONGEST_WHOLE: Final = 100
-
-# Han, kana, bopomofo, Hangul, and the scripts of south-east Asia that are written without spaces.
-_RUN_CLASS: Final = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u309f"
-    "\u30a1-\u30fa\u30fc-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
+# Letters and digits; also the vowel signs of Indic and other scripts, which are no letters to `\w`.
+_WORD: Final = (
+    f"(?:[^\\W_{RUN_CLASS}]|[\u07a6-\u07b0\u0900-\u0963\u0966-\u0dff\u0f18\u0f19\u0f35\u0f37\u0f39\u0f71-\u0f84\u0f86-\u0fbc"
+    "\u135d-\u135f\u1920-\u193b\u1b00-\u1b44\ua806\ua80b\ua823-\ua827\ua880-\ua8c5\ua926-\ua92d\ua980-\ua9c0\uaa29-\uaa36"
+    "\uabe3-\uabea])+"
 )
-# Letters and digits; the blocks of Indic scripts whole, because their vowel signs are no letters to `\w`.
-_WORD: Final = f"(?:[^\\W_{_RUN_CLASS}]|[\u0900-\u0963\u0966-\u0dff])+"
 _JOINT: Final = r"(?:_+|::|:/{2,3}|[-./:@\\&+#='’])"
-_CHUNK: Final = rf"[{_RUN_CLASS}]+|{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|\#)?"
-_ASCII_CHUNK: Final = re.compile(rf"[A-Za-z0-9]+(?:{_JOINT}[A-Za-z0-9]+)*(?:\+\+|\#)?")
-#: No character of `_RUN_CLASS` comes before this one.
-_FIRST_RUN_CHAR: Final = "\u0e00"
-
-_OUTER: Final = re.compile(r"[:/@\\&+#=]+")
-_INNER: Final = re.compile(r"[-_'’]+")
-_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
-_CONTRACTION: Final = re.compile(r"(?:['’](?:s|re|ve|ll|d|m|t))$", re.IGNORECASE)
-_NEGATION: Final = re.compile(r"(\w+)n['’]t$", re.IGNORECASE)
-_NEGATED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
-_WORD_OF_LETTERS: Final = re.compile(r"[a-z]+")
-
-# Accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic, and marks that only shape text.
-_MARKS: Final = (
-    "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff"
-    "\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u034f\u0640\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff]+"
-)
-_LETTERS: Final[Mapping[str, str]] = {
-    "ı": "i", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ł": "l", "Ł": "L", "ħ": "h",
-    "Ħ": "H", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ŋ": "n", "Ŋ": "N",
-    "ŧ": "t", "Ŧ": "T", "\u200b": " ",
-}  # fmt: skip
-_LETTER: Final = f"[{''.join(_LETTERS)}]"
+_MONEY: Final = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?![0-9])"
+_CHUNK: Final = rf"[{RUN_CLASS}]+|{_MONEY}|{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|\#)?|{EMOJI}"
+_ASCII_CHUNK: Final = re.compile(rf"{_MONEY}|[A-Za-z0-9]+(?:{_JOINT}[A-Za-z0-9]+)*(?:\+\+|\#)?")
+_KANA: Final = "[\u3041-\u309f\u30a1-\u30ff]"
+#: Endings of Korean words: alone they say nothing.
+_PARTICLES: Final = frozenset("은는이가을를에의도로와과만서들요다")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,28 +86,27 @@ class QueryUnit:
     otherwise: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _WordLists:
-    irregular: Mapping[str, str]
-    stop: frozenset[str]
-    stop_characters: frozenset[str]
-    run_breaks: re.Pattern[str]
-
-
 def count_terms(text: str) -> Analysis:
     """Return the terms of a text that is indexed."""
-    counts: dict[str, int] = {}
+    found: list[str] = []
     length = 0
-    for chunk in _chunks(fold(text)):
-        if is_spaceless(chunk):
-            terms: Any = _run_terms(chunk)
+    before, was_number = "", False
+    for chunk in chunk_pattern(folded := fold(text)).findall(folded):
+        is_number = chunk < ":"
+        if chunk >= FIRST_RUN_CHAR and is_spaceless(chunk):
+            found += chunk
+            found += map(add, chunk, chunk[1:])
             length += len(chunk)
+            before = ""
         else:
-            terms, simple = _chunk_terms(chunk)
-            length += len(simple)
-        for term in terms:
-            counts[term] = counts.get(term, 0) + 1
-    return Analysis(counts, length)
+            terms, words = index_terms(chunk)
+            found += terms
+            length += words
+            if is_number is not was_number and before:
+                found += pair_terms(before, chunk)
+            before = chunk
+        was_number = is_number
+    return Analysis(Counter(found), length)
 
 
 def analyze_query(text: str, *, keep_all: bool = False) -> list[QueryUnit]:
@@ -127,126 +118,85 @@ def analyze_query(text: str, *, keep_all: bool = False) -> list[QueryUnit]:
         text: as it was asked.
         keep_all: keep words without content too.
     """
-    chunks = list(dict.fromkeys(_chunks(fold(text[:MAX_QUERY_CHARS]))))
-    units = [] if keep_all else [unit for chunk in chunks for unit in _content_units(chunk)]
-    if not units:
-        units = [_run_unit(c) if is_spaceless(c) else _chunk_unit(c) for c in chunks]
-    return units[:MAX_QUERY_UNITS]
+    chunks = _asked_chunks(text[:MAX_QUERY_CHARS])
+    units = [] if keep_all else _first_units(unit for chunk in chunks for unit in _content_units(chunk))
+    return units or _first_units(_run_unit(c) if is_spaceless(c.text) else _chunk_unit(c) for c in chunks)
 
 
-def fold(text: str) -> str:
-    """Return `text` with compatibility forms and accents folded; case is kept."""
-    if text.isascii():
-        return text
-    text = _compiled(_MARKS).sub("", unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text)))
-    return unicodedata.normalize("NFC", _compiled(_LETTER).sub(lambda found: _LETTERS[found[0]], text))
+def chunk_pattern(text: str) -> re.Pattern[str]:
+    """Return what finds the words, identifiers, runs and emoji of a folded text."""
+    return _ASCII_CHUNK if text.isascii() else compiled(_CHUNK)
 
 
-def is_spaceless(text: str) -> bool:
-    """Say whether `text` begins with a character of a script that is written without spaces."""
-    return text[:1] >= _FIRST_RUN_CHAR and bool(_compiled(f"[{_RUN_CLASS}]").match(text))
+# A question
 
 
-def _chunks(text: str) -> list[str]:
-    return (_ASCII_CHUNK if text.isascii() else _compiled(_CHUNK)).findall(text)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A chunk of a question.
+
+    Attributes:
+        text: folded.
+        surfaces: of its characters and of what follows, as they were typed.
+        before: the chunk before it, if that is a word.
+    """
+
+    text: str
+    surfaces: Sequence[str]
+    before: str
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern that takes milliseconds to compile, for texts that need it."""
-    return re.compile(pattern)
+def _asked_chunks(text: str) -> list[_Asked]:
+    """Return each chunk of a question once."""
+    folded, places = fold_with_places(text)
+    found: dict[str, _Asked] = {}
+    before = ""
+    for match in chunk_pattern(folded).finditer(folded):
+        at = [places[place] for place in range(match.start(), match.end() + 1)]
+        if match[0] not in found:
+            surfaces = [text[start:end] for start, end in pairwise(at)]
+            found[match[0]] = _Asked(match[0], surfaces, before)
+        before = "" if is_spaceless(match[0]) else match[0]
+    return list(found.values())
 
 
-def _run_terms(run: str) -> Iterator[str]:
-    yield from run
-    for at in range(len(run) - 1):
-        yield run[at : at + 2]
+def _first_units(units: Iterable[QueryUnit]) -> list[QueryUnit]:
+    return list(islice(units, MAX_QUERY_UNITS))
 
 
-@lru_cache(maxsize=200_000)
-def _chunk_terms(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return all terms of a word or identifier, and those of its simple words, one for each."""
-    chunk = _shorten(chunk)
-    simple: list[str] = []
-    joined: list[str] = []
-    outer = [piece for piece in _OUTER.split(chunk) if piece]
-    for piece in outer:
-        _split_piece(piece, simple, joined)
-    if len(outer) > 1 and len(chunk) <= _LONGEST_WHOLE:
-        joined.append(chunk.casefold())
-    if chunk.endswith(("++", "#")):
-        joined.append(outer[-1].casefold() + chunk[-1:] * (2 if chunk[-1] == "+" else 1))
-    return tuple(dict.fromkeys(simple + joined)), tuple(simple)
+def _content_units(chunk: _Asked) -> Iterator[QueryUnit]:
+    if not is_spaceless(chunk.text):
+        if not is_stop_word(chunk.text):
+            yield _chunk_unit(chunk)
+    elif compiled(_KANA).search(chunk.text):  # the Chinese words without content mean others in Japanese
+        yield _run_unit(chunk)
+    else:
+        start = 0
+        for found in word_lists().run_breaks.finditer(chunk.text):
+            if found.start() > start:
+                yield _run_unit(chunk, start, found.start())
+            start = found.end()
+        if start < len(chunk.text):
+            yield _run_unit(chunk, start)
 
 
-def _split_piece(piece: str, simple: list[str], joined: list[str]) -> None:
-    """Add the terms of a piece such as `memory.char_limit`: of its words, and of what they are together."""
-    dotted = [part for part in piece.split(".") if part]
-    for part in dotted:
-        words = [sub for word in _INNER.split(part) if word for sub in _split_word(word)]
-        simple += map(_term, words)
-        if len(words) > 1:
-            joined.append(_term("".join(words)))
-    if len(dotted) > 1 and len(piece) <= _LONGEST_WHOLE:
-        letters = all(len(part) == 1 for part in dotted)
-        joined.append(("".join(dotted) if letters else ".".join(dotted)).casefold())
+def _chunk_unit(chunk: _Asked) -> QueryUnit:
+    asked = ask_terms(chunk.text)
+    surface = "".join(chunk.surfaces)
+    if chunk.before and not is_emoji(chunk.text) and (chunk.text < ":") is not (chunk.before < ":"):
+        asked.terms.update(dict.fromkeys(pair_terms(chunk.before, chunk.text)[:1], HALF))
+    return QueryUnit(surface, asked.terms, asked.simple, asked.otherwise)
 
 
-def _shorten(chunk: str) -> str:
-    """Return a chunk without what an apostrophe cuts off: `it's` is `it`, `don't` is `do`."""
-    if "'" not in chunk and "’" not in chunk:
-        return chunk
-    negation = _NEGATION.fullmatch(chunk)
-    if negation:
-        return _NEGATED.get(negation[1].lower(), negation[1])
-    return _CONTRACTION.sub("", chunk)
-
-
-def _split_word(word: str) -> list[str]:
-    """Return the parts of `camelCase`, `HTTPServer` and `ADR016`; hashes and the like stay whole."""
-    parts = _PARTS.findall(word)
-    digits = sum(part.isdigit() for part in parts)
-    return [word] if digits > 1 or len(parts) > 6 else parts
-
-
-def _term(word: str) -> str:
-    """Return the term of one word without joints."""
-    word = word.casefold()
-    if _WORD_OF_LETTERS.fullmatch(word):
-        return stem(_word_lists().irregular.get(word, word))[:_LONGEST_TERM]
-    return word[:_LONGEST_TERM]
-
-
-def _content_units(chunk: str) -> Iterator[QueryUnit]:
-    if is_spaceless(chunk):
-        for part in _word_lists().run_breaks.split(chunk):
-            if part:
-                yield _run_unit(part)
-    elif _shorten(chunk).casefold() not in _word_lists().stop:
-        yield _chunk_unit(chunk)
-
-
-def _chunk_unit(chunk: str) -> QueryUnit:
-    terms, simple = _chunk_terms(chunk)
-    return QueryUnit(chunk, dict.fromkeys(terms, 1.0), simple)
-
-
-def _run_unit(run: str) -> QueryUnit:
+def _run_unit(chunk: _Asked, start: int = 0, end: int | None = None) -> QueryUnit:
+    run, surface = chunk.text[start:end], "".join(chunk.surfaces[start:end])
     if len(run) == 1:
-        return QueryUnit(run, {run: CHARACTER_WEIGHT}, (run,))
+        return QueryUnit(surface, {run: CHARACTER_WEIGHT}, (run,))
     pairs = [run[at : at + 2] for at in range(len(run) - 1)]
-    return QueryUnit(run, dict.fromkeys(pairs, 1.0), tuple(pairs), {pair: tuple(pair) for pair in pairs})
+    otherwise = {pair: singles for pair in pairs if (singles := _singles(pair))}
+    return QueryUnit(surface, dict.fromkeys(pairs, 1.0), tuple(pairs), otherwise)
 
 
-@lru_cache(maxsize=1)
-def _word_lists() -> _WordLists:
-    """Return the word lists that are shipped beside this file."""
-    data = json.loads(Path(__file__).with_name("words.json").read_bytes())
-    stop_characters = frozenset(data["chinese_stop_characters"])
-    breaks = sorted(data["chinese_question_words"], key=len, reverse=True)
-    return _WordLists(
-        irregular=data["irregular_forms"],
-        stop=frozenset(data["question_words"]) | frozenset(data["function_words"]),
-        stop_characters=stop_characters,
-        run_breaks=re.compile(f"{'|'.join(breaks)}|[{''.join(stop_characters)}]"),
-    )
+def _singles(pair: str) -> tuple[str, ...]:
+    """Return the characters of a pair that say something alone: a letter of an alphabet does not."""
+    return tuple(char for char in pair if is_syllable(char) and char not in _PARTICLES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -44,7 +45,7 @@ class Corpus:
 
     def place(self, number: int) -> tuple[int, int]:
         """Return the part of a document, and its number there."""
-        part = int(np.searchsorted(self.offsets, number, side="right")) - 1
+        part = bisect_right(self.offsets, number) - 1
         return part, number - self.offsets[part]
 
     def postings(self, term: str) -> tuple[Places, Floats]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
@@ -19,6 +19,7 @@ from gitmem.chinese_dates import FORMS as CHINESE_FORMS
 from gitmem.date_spans import (
     EARLIEST,
     LATEST,
+    Form,
     Span,
     Unit,
     joined,
@@ -73,7 +74,7 @@ class AskedDate:
 
     def closeness(self, ts: float) -> float:
         """Return how well a time fits, 0 to 1; the year counts."""
-        if ts < self.start:
+        if not ts >= self.start:  # not a number either
             return 0.0
         if ts < self.end:
             return 1.0
@@ -174,28 +175,36 @@ _ANCHOR: Final = (
 )
 
 
-_FORMS: Final = {**ENGLISH_DATES, **ENGLISH_RELATIVE, **CHINESE_FORMS}
+_ENGLISH: Final = {"anchor": Form(_ANCHOR, lambda _, __: iter(())), **ENGLISH_DATES, **ENGLISH_RELATIVE}
+_FORMS: Final = {**CHINESE_FORMS, **_ENGLISH}
 
 
 @cache
-def _every_form() -> re.Pattern[str]:
+def _any_form(*, ascii_only: bool) -> re.Pattern[str]:
     """Return one pattern that finds any form; its groups are named as the forms are."""
-    named = {"anchor": _ANCHOR, **{name: form.pattern for name, form in _FORMS.items()}}
+    # Between 在 and `May` there is no end of a word but to ASCII; every English form begins with a word.
+    english = f"(?a:(?<![a-z0-9_])(?=[a-z0-9])(?:{_alternatives(_ENGLISH)}))"
+    pattern = english if ascii_only else f"{_alternatives(CHINESE_FORMS)}|{english}"
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _alternatives(forms: Mapping[str, Form]) -> str:
     # A form's inner names would clash; only what its own pattern refers back to keeps one.
-    bare = {name: re.sub(r"\(\?P<(?!s2?>)\w+>", "(?:", pattern) for name, pattern in named.items()}
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in bare.items()), re.IGNORECASE)
+    bare = {name: re.sub(r"\(\?P<(?!s2?>)\w+>", "(?:", form.pattern) for name, form in forms.items()}
+    return "|".join(f"(?P<{name}>{pattern})" for name, pattern in bare.items())
 
 
 @cache
 def _own_form(name: str) -> re.Pattern[str]:
-    return re.compile(_FORMS[name].pattern, re.IGNORECASE)
+    pattern = _FORMS[name].pattern
+    return re.compile(f"(?a:{pattern})" if name in _ENGLISH else pattern, re.IGNORECASE)
 
 
 #: One of these words, a digit or one of these characters is in every text with a date.
 _HINTS: Final = frozenset(
-    f"{MONTH_NAMES} may jan feb mar apr jun jul aug sept sep oct nov dec {WEEKDAY_NAMES} mon tue tues wed thu "
-    "thur thurs fri sat sun yesterday today tonight other ago back last past previous this quarter spring "
-    "summer autumn fall winter".split()
+    f"{MONTH_NAMES} may jan feb mar apr jun jul aug sept sep oct nov dec {WEEKDAY_NAMES} mon tue tues wed "
+    "thu thur thurs fri sat sun yesterday today tonight other ago back last past previous this quarter "
+    "spring summer autumn fall winter".split()
 )
 _DIGIT: Final = re.compile("[0-9]")
 _CHINESE_HINT: Final = re.compile("[天日周週年月期拜晚早夜曜季]")
@@ -212,7 +221,7 @@ def _may_hold_dates(text: str) -> bool:
 def _pieces(text: str, today: date) -> Iterator[_Piece]:
     """Yield what stands in the text, from left to right."""
     count = 0
-    for found in _every_form().finditer(text):
+    for found in _any_form(ascii_only=text.isascii()).finditer(text):
         name = found.lastgroup
         assert name is not None
         if name == "anchor":
@@ -294,8 +303,8 @@ def _limit(word: str, span: Span, today: date) -> Span:
     if word in ("after", "之后", "以后", "之後", "以後", "后", "後"):
         return Span(span.last + day, max(span.last + day, today), "range")
     if word in ("before", "prior to", "之前", "以前", "前"):
-        return Span(EARLIEST, span.first - day, "range")
-    return Span(EARLIEST, span.last, "range")
+        return Span(min(EARLIEST, span.first - day), span.first - day, "range")
+    return Span(min(EARLIEST, span.first), span.last, "range")
 
 
 def _anchored(words: str, piece: _Piece, today: date) -> Iterator[Span]:
@@ -309,7 +318,8 @@ def _anchored(words: str, piece: _Piece, today: date) -> Iterator[Span]:
             shifted = _shifted(words.split(), known.first)
             if shifted is not None:
                 yield replace(shifted, open_year=span.open_year)
-            yield span
+            if not words.endswith(("of", "of the")):
+                yield span
 
 
 def _shifted(words: list[str], day: date) -> Span | None:

@@ -235,6 +235,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "zh_rolling": Form(
         rf"(?:最近|(?<!附)近|过去|過去|这|這|前)的?(?P<n>{_COUNT})\s?(?P<u>{_DISTANCE})(?!前)", _rolling
     ),
+    "ja_weekday": Form(r"(?P<which>先週|今週)?の?(?P<day>[月火水木金土日])曜日?", _japanese_weekday),
     "zh_weekday": Form(
         rf"(?P<which>上上|{_LAST}|{_THIS}|每|下下|下)?{_GE}{_WEEK}(?P<day>[一二三四五六日天])"
         "(?![次个個遍天年月气氣程期常記记])",
@@ -252,5 +253,4 @@ FORMS: Final[Mapping[str, Form]] = {
         _day,
     ),
     "zh_weekend": Form("[周週]末", _weekend),
-    "ja_weekday": Form(r"(?P<which>先週|今週)?の?(?P<day>[月火水木金土日])曜日?", _japanese_weekday),
 }

@@ -15,9 +15,9 @@ OPEN_YEAR: Final = 2000
 #: Years that a four-digit number may mean.
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2099
-#: Nothing is earlier or later; a year is left at both ends so that a zone never leaves the calendar.
-EARLIEST: Final = date(2, 1, 1)
-LATEST: Final = date(9998, 12, 31)
+#: No today is earlier or later, whatever a clock says; `999 years ago` is then still in the calendar.
+EARLIEST: Final = date(1200, 1, 1)
+LATEST: Final = date(9000, 12, 31)
 
 _SEASON_MONTHS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 

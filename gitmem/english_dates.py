@@ -35,10 +35,12 @@ MONTH: Final = (
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\b\.?)"
 )
 YEAR: Final = r"(?:19|20)[0-9]{2}(?![\w%]|[.:/-][0-9])"
+#: After the rest of a date a year may be told from this one.
+_ANY_YEAR: Final = rf"(?:{YEAR}|(?:last|this)\s{{1,3}}year\b)"
 _DAY: Final = r"(?:0?[1-9]|[12][0-9]|3[01])"
 _SEASON: Final = r"(?:spring|summer|autumn|fall|winter)\b"
 _PART: Final = (
-    r"(?:(?P<part>early|mid|late|(?:beginning|start|middle|end"
+    r"(?:(?:the\s{1,3})?(?P<part>early|mid|late|(?:beginning|start|middle|end"
     r"|(?:first|1st|second|2nd|third|3rd|fourth|4th|last)\s{1,3}(?:half|week|weekend))\s{1,3}(?:of|in))(?:\s{1,3}(?:the\s{1,3}month\s{1,3}of\s{1,3})?|-))"
 )
 _SEP: Final = r"(?:\s{0,2},\s{0,2}|\s{1,3}(?:of\s{1,3}|in\s{1,3})?)"
@@ -69,8 +71,11 @@ _EDGE: Final = r"(?<![\w.:/$€£#@+-])"
 _END: Final = r"(?![\w%]|[.:/][0-9])"
 
 
-def _number(text: str | None) -> int | None:
-    return int(text) if text else None
+def _year_number(text: str | None, today: date) -> int | None:
+    """Return the year that a date ends with: in digits, `last year` or `this year`."""
+    if not text or text.isdigit():
+        return int(text) if text else None
+    return today.year - (text[0] in "lL")
 
 
 def _month_number(text: str) -> int:
@@ -99,21 +104,21 @@ def _year_quarter(found: re.Match[str], _: date) -> Iterator[Span]:
     yield months_span(int(found["y"]), 3 * int(found["n"]) - 2, 3)
 
 
-def _day_month(found: re.Match[str], _: date) -> Iterator[Span]:
+def _day_month(found: re.Match[str], today: date) -> Iterator[Span]:
     if not _is_day(found):
         return
-    yield from _days(found, found["d0"] or found["d"], found["d"])
+    yield from _days(found, found["d0"] or found["d"], found["d"], today)
 
 
-def _month_day(found: re.Match[str], _: date) -> Iterator[Span]:
+def _month_day(found: re.Match[str], today: date) -> Iterator[Span]:
     if not _is_day(found):
         return
-    yield from _days(found, found["d"], found["d2"] or found["d"])
+    yield from _days(found, found["d"], found["d2"] or found["d"], today)
 
 
-def _days(found: re.Match[str], first: str, last: str) -> Iterator[Span]:
+def _days(found: re.Match[str], first: str, last: str, today: date) -> Iterator[Span]:
     """Yield the days at both ends as one span; with `and` they are one only after `between`."""
-    year, month = _number(found["y"]), _month_number(found["m"])
+    year, month = _year_number(found["y"], today), _month_number(found["m"])
     a, b = day_span(year, month, int(first)), day_span(year, month, int(last))
     if a is None or b is None or a == b:
         yield from given(b or a)
@@ -140,7 +145,7 @@ def _is_day(found: re.Match[str]) -> bool:
 
 
 def _month(found: re.Match[str], today: date) -> Iterator[Span]:
-    month, year = _month_number(found["m"]), _number(found["y"])
+    month, year = _month_number(found["m"]), _year_number(found["y"], today)
     if found["which"] and year is None:
         yield _relative_month(month, found["which"].lower(), today)
         return
@@ -177,7 +182,7 @@ def _part_of(span: Span, part: str) -> Span:
 
 
 def _quarter(found: re.Match[str], today: date) -> Iterator[Span]:
-    year, nth = _number(found["y"]), (found["nth"] or "").lower()
+    year, nth = _year_number(found["y"], today), (found["nth"] or "").lower()
     if nth in ("last", "this", "past"):
         first = months_back(today, (today.month - 1) % 3 + (0 if nth == "this" else 3))
         if first is not None and year is None:
@@ -191,7 +196,11 @@ def _quarter(found: re.Match[str], today: date) -> Iterator[Span]:
 
 
 def _season(found: re.Match[str], today: date) -> Iterator[Span]:
-    year, season, which = _number(found["y"]), found["season"].lower(), (found["which"] or "").lower()
+    year, season, which = (
+        _year_number(found["y"], today),
+        found["season"].lower(),
+        (found["which"] or "").lower(),
+    )
     if year is None and which:
         yield relative_season(season, which, today)
     elif year is not None or (found["lead"] and season not in ("spring", "fall")):
@@ -205,7 +214,7 @@ def _year(found: re.Match[str], _: date) -> Iterator[Span]:
     elif _COUNTED.match(found.string[found.end() : found.end() + 24]):
         return
     else:
-        yield span if found["lead"] or _YEAR_LEAD.search(words_before(found)) else weakened(span)
+        yield span if _YEAR_LEAD.search(words_before(found)) else weakened(span)
 
 
 _FOUR_DIGITS: Final = r"(?P<y>(?:19|20)[0-9]{2})"
@@ -221,32 +230,33 @@ FORMS: Final[Mapping[str, Form]] = {
         rf"{_EDGE}(?P<a>[0-3]?[0-9])(?P<s2>[-/.])(?P<b>[0-3]?[0-9])(?P=s2){_FOUR_DIGITS}{_NO_MORE}", _numeric
     ),
     "year_month": Form(rf"{_EDGE}{_FOUR_DIGITS}-(?P<m>0[1-9]|1[0-2]){_NO_MORE}", _year_month),
+    "month_year": Form(rf"{_EDGE}(?P<m>0?[1-9]|1[0-2])/{_FOUR_DIGITS}{_NO_MORE}", _year_month),
     "year_quarter": Form(rf"{_EDGE}{_FOUR_DIGITS}\s?-?q(?P<n>[1-4])\b", _year_quarter),
     "day_month": Form(
         rf"{_EDGE}(?:(?P<d0>{_DAY})(?:st|nd|rd|th)?(?P<to>{_TO}|\s{{1,3}}and\s{{1,3}}))?"
         rf"(?P<d>{_DAY})(?P<th>st|nd|rd|th)?(?:\s{{1,3}}of)?[\s-]{{1,2}}(?P<m>{MONTH})(?![a-z])"
-        rf"(?:(?:{_SEP}|-)(?P<y>{YEAR}))?",
+        rf"(?:(?:{_SEP}|-)(?P<y>{_ANY_YEAR}))?",
         _day_month,
     ),
     "month_day": Form(
         rf"\b(?P<m>{MONTH})\s{{0,2}}(?:the\s)?(?P<d>{_DAY})(?P<th>st|nd|rd|th)?{_END}"
         rf"(?:(?P<to>{_TO}|\s{{1,3}}and\s{{1,3}})(?P<d2>{_DAY})(?:st|nd|rd|th)?{_END}(?!\s{{1,3}}{MONTH}))?"
-        rf"(?:(?:{_SEP}|-)(?P<y>{YEAR}))?",
+        rf"(?:(?:{_SEP}|-)(?P<y>{_ANY_YEAR}))?",
         _month_day,
     ),
     "month": Form(
-        rf"\b(?:{_PART}|(?P<which>last|this|past)\s{{1,3}})?(?P<m>{MONTH})(?![\w'’])(?:{_SEP}(?P<y>{YEAR}))?",
+        rf"\b(?:{_PART}|(?P<which>last|this|past)\s{{1,3}})?(?P<m>{MONTH})(?![\w'’])(?:{_SEP}(?P<y>{_ANY_YEAR}))?",
         _month,
     ),
     "quarter": Form(
         r"\b(?:q(?P<n>[1-4])|(?P<nth>first|second|third|fourth|1st|2nd|3rd|4th|last|this|past)\s{1,3}quarter)\b"
-        rf"(?:{_SEP}(?P<y>{YEAR}))?",
+        rf"(?:{_SEP}(?P<y>{_ANY_YEAR}))?",
         _quarter,
     ),
     "season": Form(
         r"\b(?:(?P<which>last|this|past)\s{1,3}|(?P<lead>(?:in|during|over)\s{1,3}(?:the\s{1,3})?))?"
-        rf"(?P<season>{_SEASON})(?:{_SEP}(?P<y>{YEAR}))?",
+        rf"(?P<season>{_SEASON})(?:{_SEP}(?P<y>{_ANY_YEAR}))?",
         _season,
     ),
-    "year": Form(rf"{_EDGE}(?:{_PART}|(?P<lead>in|during|year)\s{{1,3}})?(?P<y>{YEAR})", _year),
+    "year": Form(rf"{_EDGE}{_PART}?(?P<y>{YEAR})", _year),
 }

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from typing import Final
 
-from gitmem.date_spans import Form, Span, day_span, given, months_back, one_day, weakened, words_before
+from gitmem.date_spans import (
+    Form,
+    Span,
+    day_span,
+    given,
+    months_back,
+    one_day,
+    weakened,
+    week_span,
+    words_before,
+)
 from gitmem.relative_spans import ago, relative_unit, rolling, weekday_span
 
 WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -27,6 +37,7 @@ _UNIT: Final = r"(?:minute|min|hour|day|weekend|week|fortnight|month|year)s?\b"
 _WEEKDAY_LEAD: Final = re.compile(
     r"\b(?:on|since|before|after|until|till|by|from|of|late)\s+$", re.IGNORECASE
 )
+_AT_LEAD: Final = re.compile(r"\b(?:in|at|from|during|on|since|before|after)\s+$", re.IGNORECASE)
 _NO_DAY: Final = re.compile(r"\b(?:black|good|every|each|ruby|next|casual|cyber)\s+$", re.IGNORECASE)
 
 
@@ -53,7 +64,9 @@ def _relative(found: re.Match[str], today: date) -> Iterator[Span]:
     this = which == "this"
     if unit == "night" or unit in ("morning", "afternoon", "evening"):
         yield one_day(today if this else today - timedelta(days=1))
-    elif unit[:3] in WEEKDAYS:
+    elif unit == "hour":
+        yield one_day(today)
+    elif unit != "month" and unit[:3] in WEEKDAYS:
         # `this sun` and `last sat` are words; a short form counts with its capital.
         if len(unit) < 6 and found["u"].islower():
             return
@@ -81,8 +94,20 @@ def _weekday(found: re.Match[str], today: date) -> Iterator[Span]:
         return
     span = weekday_span(WEEKDAYS.index(found["day"][:3].lower()), today)
     ends = not found.string[found.end() : found.end() + 3].strip(" ?.!,\"'")
+    if found["own"]:
+        yield span if _AT_LEAD.search(before) else weakened(span)
+        return
     sure = found["part"] or _WEEKDAY_LEAD.search(before) or ends
     yield span if sure else weakened(span)
+
+
+def _weekday_of(found: re.Match[str], today: date) -> Iterator[Span]:
+    week = week_span(today - timedelta(days=7 * (found["which"].lower() == "last")))
+    yield one_day(week.first + timedelta(days=WEEKDAYS.index(found["day"][:3].lower())))
+
+
+def _before_last(found: re.Match[str], today: date) -> Iterator[Span]:
+    yield from given(relative_unit(found["u"].lower(), 2, today))
 
 
 def _short_weekday(found: re.Match[str], today: date) -> Iterator[Span]:
@@ -119,7 +144,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "rolling": Form(rf"\b(?:last|past|previous)\s{{1,3}}(?P<n>{_COUNT})\s{{1,3}}(?P<u>{_UNIT})", _rolling),
     "relative": Form(
         r"\b(?P<the>the\s{1,3})?(?P<which>last|past|previous|this(?:\s{1,3}past)?)\s{1,3}"
-        rf"(?P<u>night|morning|afternoon|evening|weekend|week|month|year|{WEEKDAY}|{_SHORT_DAY})(?!\w)",
+        rf"(?P<u>night|morning|afternoon|evening|hour|weekend|week|month|year|{WEEKDAY}|{_SHORT_DAY})(?!\w)",
         _relative,
     ),
     "named": Form(
@@ -127,8 +152,15 @@ FORMS: Final[Mapping[str, Form]] = {
         r"|(?:the\s{1,3})?other\s{1,3}day)\b",
         _named,
     ),
+    "before_last": Form(
+        r"\b(?P<u>week|weekend|month|year)\s{1,3}before\s{1,3}last\b(?!\s{1,3}(?:week|month|year))",
+        _before_last,
+    ),
+    "weekday_of": Form(
+        rf"\b(?P<day>{WEEKDAY})\s{{1,3}}(?:of\s{{1,3}})?(?P<which>last|this)\s{{1,3}}week\b", _weekday_of
+    ),
     "weekday": Form(
-        rf"\b(?P<day>{WEEKDAY})(?![\w'’])(?P<part>\s{{1,3}}(?:morning|afternoon|evening|night|noon))?",
+        rf"\b(?P<day>{WEEKDAY})(?!\w)(?P<own>['’]s\b)?(?P<part>\s{{1,3}}(?:morning|afternoon|evening|night|noon))?",
         _weekday,
     ),
     "short_weekday": Form(r"(?<=\bon\s)(?P<day>(?:mon|tues?|wed|thu(?:rs?)?|fri)\b)", _short_weekday),

@@ -3,11 +3,11 @@
     python benchmarks/bench_retrieval.py --data FOLDER [--only ladder|homes] [--plain]
     python benchmarks/bench_retrieval.py --locomo FILE --memorybank-history FILE --memorybank-questions FILE
 
-FOLDER holds `locomo/locomo-dev.json`, `memorybank/history-dev.json` and `memorybank/questions-dev.json`; other
-files of the same layout may be named instead. First the ladder: the ranking built up step by step in memory,
-each step beside what its specification measured on the development conversations. Then real homes: the
-messages imported, the index caught up, each question asked through `home.search(question)`. Categories 1 to 4
-of LoCoMo count, one home for each conversation; all users of one language of MemoryBank share one home.
+FOLDER holds `locomo/locomo-dev.json`, `memorybank/history-dev.json` and `memorybank/questions-dev.json`;
+other files of the same layout may be named instead. First the ladder: the ranking built up step by step in
+memory, each step beside what its specification measured on the development conversations. Then real homes:
+the messages imported, the index caught up, each question asked through `home.search(question)`. Categories 1
+to 4 of LoCoMo count, one home for each conversation; all users of one language of MemoryBank share one home.
 """
 
 from __future__ import annotations
@@ -40,7 +40,13 @@ from retrieval_sets import (
 )
 
 from gitmem import AgentHome
+from gitmem.memory_part import MemoryPart
+from gitmem.question import Question
+from gitmem.recipe import Recipe
 from gitmem.records import derive_id
+from gitmem.scoring.corpus import Corpus
+from gitmem.scoring.score import score
+from gitmem.search_index import Indexed
 from gitmem.testing.plain_ranking import score_plainly
 
 _FORMS: tuple[tuple[str, Form], ...] = (
@@ -106,13 +112,13 @@ def files_of(options: argparse.Namespace) -> Given:
 
 def print_ladder(conversations: Sequence[Collection], *, plain: bool, compare: bool) -> None:
     """Print each step of the ranking in both forms of the text."""
-    score = score_plainly if plain else fast_scorer()
+    scorer = score_plainly if plain else fast_scorer()
     questions = sum(q.category in (1, 2, 3, 4) for one in conversations for q in one.questions)
     print(f"The ladder, {questions} questions, in memory: R@5, R@10, MRR\n")
     for title, form in _FORMS:
         print(f"| {title} | R@5 | R@10 | MRR |" + (" off by |" if compare else ""))
         print("|---|---|---|---|" + ("---|" if compare else ""))
-        for step, figures, _ in climb(conversations, form, score):
+        for step, figures, _ in climb(conversations, form, scorer):
             off = figures - step.expected
             row = f" {off.at_5:+.3f} {off.at_10:+.3f} {off.mrr:+.3f} |" if compare else ""
             print(f"| {step.name} | {figures} |{row}", flush=True)
@@ -124,17 +130,13 @@ def print_ladder(conversations: Sequence[Collection], *, plain: bool, compare: b
 
 
 def fast_scorer() -> Callable[..., Sequence[float]]:
-    """Return the product's scoring of documents in memory; what is built of them is kept for the next question."""
-    from gitmem.memory_part import MemoryPart
-    from gitmem.scoring.corpus import Corpus
-    from gitmem.scoring.score import score
+    """Return the product's scoring of documents in memory; its arrays are built once for many questions."""
+    built: list[tuple[Sequence[Indexed], Recipe, Corpus]] = []
 
-    last: list[object] = [None, None, None]
-
-    def scores(documents, question, recipe):  # type: ignore[no-untyped-def]
-        if last[0] is not documents or last[1] != recipe:
-            last[:] = documents, recipe, Corpus([MemoryPart(documents)], recipe)
-        return score(last[2], question).total.tolist()  # type: ignore[arg-type]
+    def scores(documents: Sequence[Indexed], question: Question, recipe: Recipe) -> Sequence[float]:
+        if not built or built[0][0] is not documents or built[0][1] != recipe:
+            built[:] = [(documents, recipe, Corpus([MemoryPart(documents)], recipe))]
+        return score(built[0][2], question).total.tolist()
 
     return scores
 
@@ -212,7 +214,7 @@ def asked_of_homes(
     answers: list[tuple[int, Answer]] = []
     seconds = []
     for one in conversations:
-        with tempfile.TemporaryDirectory() as folder, filled(Path(folder) / "home", one, form) as home:
+        with tempfile.TemporaryDirectory() as folder, filled(Path(folder), one, form) as home:
             for asked in one.questions:
                 hits, took = ask(home, one, asked, limit=10)
                 answers.append((asked.category, (hits, asked.evidence)))
@@ -220,10 +222,10 @@ def asked_of_homes(
     return answers, seconds
 
 
-def filled(path: Path, one: Collection, form: Form) -> AgentHome:
+def filled(folder: Path, one: Collection, form: Form) -> AgentHome:
     """Return a home into which a collection was imported, its index caught up."""
+    path, lines = folder / "home", folder / "lines.jsonl"
     with AgentHome.init(path, agent="aria") as home:
-        lines = path.parent / "lines.jsonl"
         lines.write_text("".join(f"{line}\n" for line in import_lines(one, form)), "utf-8")
         report = home.import_jsonl(lines)
         assert report.records == len(one.messages), report
@@ -267,7 +269,8 @@ def ask(
     began = time.perf_counter()
     reply = home.search(asked.text, limit=limit, **where)
     took = time.perf_counter() - began
-    return [keys[hit.source_ref] for hit in reply.results], took
+    # What a new home says of itself can be found too; it answers no question.
+    return [keys.get(hit.source_ref, hit.source_ref) for hit in reply.results], took
 
 
 def keys_of(source: str, messages: tuple[Message, ...]) -> dict[str, str]:

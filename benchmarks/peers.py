@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -112,8 +113,7 @@ class Tantivy:
     name = "tantivy `en_stem`"
 
     def __init__(self, folder: Path, texts: Sequence[str]) -> None:
-        import tantivy
-
+        tantivy = import_module("tantivy")
         self._folder = folder / "tantivy"
         self._folder.mkdir()
         builder = tantivy.SchemaBuilder()
@@ -198,7 +198,7 @@ def peers_of(folder: Path, texts: Sequence[str]) -> Iterator[tuple[Peer, float]]
 def is_installed(library: str) -> bool:
     """Say whether a library can be imported."""
     try:
-        __import__(library)
+        import_module(library)
     except ImportError:
         return False
     return True

@@ -67,8 +67,8 @@ class Collection:
     def asked_at(self) -> float:
         """When questions are asked, in seconds since 1970: ten years later.
 
-        `Last year` in a question of these sets counts from some turn, not from the moment of asking, so it must
-        not point into the conversation.
+        `Last year` in a question of these sets counts from some turn, not from the moment of asking, so it
+        must not point into the conversation.
         """
         last = max(message.ts for message in self.messages)
         return (datetime.fromisoformat(last) + timedelta(days=3652)).timestamp()

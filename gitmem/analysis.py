@@ -51,6 +51,8 @@ _JOINT: Final = r"(?:_+|::|:/{2,3}|[-./:@\\&+#='’])"
 _MONEY: Final = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?![0-9])"
 _CHUNK: Final = rf"[{RUN_CLASS}]+|{_MONEY}|{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|\#)?|{EMOJI}"
 _ASCII_CHUNK: Final = re.compile(rf"{_MONEY}|[A-Za-z0-9]+(?:{_JOINT}[A-Za-z0-9]+)*(?:\+\+|\#)?")
+# Vowel signs and tone marks of Thai and Lao: two of them stand in every other word.
+_MARKS_ONLY: Final = "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd]+"
 _KANA: Final = "[\u3041-\u309f\u30a1-\u30ff]"
 #: Endings of Korean words: alone they say nothing.
 _PARTICLES: Final = frozenset("은는이가을를에의도로와과만서들요다")
@@ -193,6 +195,7 @@ def _run_unit(chunk: _Asked, start: int = 0, end: int | None = None) -> QueryUni
     if len(run) == 1:
         return QueryUnit(surface, {run: CHARACTER_WEIGHT}, (run,))
     pairs = [run[at : at + 2] for at in range(len(run) - 1)]
+    pairs = [pair for pair in pairs if not compiled(_MARKS_ONLY).fullmatch(pair)] or pairs
     otherwise = {pair: singles for pair in pairs if (singles := _singles(pair))}
     return QueryUnit(surface, dict.fromkeys(pairs, 1.0), tuple(pairs), otherwise)
 

@@ -6,6 +6,11 @@ a text has to be cut at a place that is not plain ASCII, for that import takes 1
 
 from __future__ import annotations
 
+from typing import Final
+
+#: So far back a certain boundary is looked for before the whole text is read.
+_LOOK_BACK: Final = 1000
+
 
 def cut_at(text: str, limit: int) -> int:
     """Return the longest length of at most `limit` code points at which `text` may be cut.
@@ -20,17 +25,25 @@ def cut_at(text: str, limit: int) -> int:
 
 
 def _is_plain(char: str) -> bool:
-    """Say whether a character is a cluster of its own beside another such: printable ASCII, and LF."""
-    return " " <= char <= "~" or char == "\n"
+    """Say whether a character is a cluster of its own beside another such: printable ASCII, LF, Chinese."""
+    return " " <= char <= "~" or char == "\n" or "\u3400" <= char <= "\u9fff" or "\u3001" <= char <= "\u3029"
 
 
 def _last_boundary(text: str, limit: int) -> int:
     # Whether there may be a cut before a character depends on that one and on what stands before it only.
     import regex  # noqa: PLC0415 - see above
 
-    best = 0
-    for cluster in regex.finditer(r"\X", text):
+    best = _plain_boundary(text, limit)
+    for cluster in regex.finditer(r"\X", text, pos=best):
         if cluster.start() > limit:
             break
         best = cluster.start()
     return best
+
+
+def _plain_boundary(text: str, limit: int) -> int:
+    """Return the last place before `limit` where there certainly may be a cut; else the beginning."""
+    for at in range(limit - 1, max(0, limit - _LOOK_BACK), -1):
+        if _is_plain(text[at - 1]) and _is_plain(text[at]):
+            return at
+    return 0

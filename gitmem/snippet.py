@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.analysis import count_terms, fold, is_spaceless
+from gitmem.analysis import chunk_pattern
+from gitmem.graphemes import cut_at
+from gitmem.term_folding import fold_with_places, is_spaceless
+from gitmem.word_terms import index_terms, pair_terms
 
 #: A snippet's length at most, in characters, its ellipses included.
 SNIPPET_CHARS: Final = 240
 _ELLIPSIS: Final = "…"
 #: Characters before the first match, so that its context is seen.
 _BEFORE: Final = 60
-_WORD: Final = re.compile(r"[^\s]+")
+#: A window begins and ends at a space, if there is one so many characters away.
+_NEAR: Final = 20
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -40,103 +45,95 @@ def make_snippet(text: str, terms: Collection[str], limit: int = SNIPPET_CHARS) 
         limit: length at most, in characters.
     """
     line = _SPACES.sub(" ", text).strip()
-    places = list(_matches(line, frozenset(terms)))
-    start = _best_start(places, limit) if len(line) > limit else 0
-    start, end = _window(line, start, limit)
+    matches = list(_matches(line, frozenset(terms)))
+    start, end = _window(line, _best_start(matches, limit), limit) if len(line) > limit else (0, len(line))
     head = _ELLIPSIS if start else ""
     tail = _ELLIPSIS if end < len(line) else ""
     shift = len(head) - start
-    marks = [(a + shift, b + shift) for a, b, _ in places if start <= a and b <= end]
+    marks = [(max(a, start) + shift, min(b, end) + shift) for a, b, _ in matches if a < end and start < b]
     return Snippet(f"{head}{line[start:end]}{tail}", _joined(marks))
 
 
-def _matches(line: str, terms: frozenset[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and term of each place where a term of the question stands."""
-    for word in _WORD.finditer(line):
-        if any(map(is_spaceless, word[0])):
-            yield from _run_matches(word[0], word.start(), terms)
+#: Start, end and term of a place where a term of the question stands.
+_Match = tuple[int, int, str]
+
+
+def _matches(line: str, terms: frozenset[str]) -> Iterator[_Match]:
+    folded, places = fold_with_places(line)
+    for start, end, term in _folded_matches(folded, terms):
+        yield _without_split(line, places[start], places[end], term)
+
+
+def _folded_matches(folded: str, terms: frozenset[str]) -> Iterator[_Match]:
+    before, began = "", 0
+    for match in chunk_pattern(folded).finditer(folded):
+        chunk, start, end = match[0], match.start(), match.end()
+        if is_spaceless(chunk):
+            yield from _run_matches(chunk, start, terms)
+            before = ""
             continue
-        found = terms.intersection(count_terms(word[0]).counts)
-        if found:
-            start, end = _core(word[0])
-            yield word.start() + start, word.start() + end, min(found)
+        if before and (chunk < ":") is not (before < ":"):
+            yield from ((began, end, term) for term in pair_terms(before, chunk) if term in terms)
+        own = index_terms(chunk)[0]
+        if not terms.isdisjoint(own):
+            yield start, end, next(term for term in own if term in terms)
+        before, began = chunk, start
 
 
-def _run_matches(run: str, offset: int, terms: frozenset[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield the matches in text without spaces: pairs of characters, single ones, and words glued to them."""
-    for at in range(len(run)):
-        for piece in (run[at : at + 2], run[at]):
-            folded = fold(piece)
-            if folded in terms and all(map(is_spaceless, folded)):
-                yield offset + at, offset + at + len(piece), folded
+def _run_matches(run: str, offset: int, terms: frozenset[str]) -> Iterator[_Match]:
+    """Yield the matches in text without spaces: pairs of characters, and single ones."""
+    for at, char in enumerate(run):
+        if _is_mark(char):  # it is marked with its letter
+            continue
+        for piece in (run[at : at + 2], char):
+            if piece in terms:
+                yield offset + at, offset + at + len(piece), piece
                 break
-    for word in re.finditer(r"[A-Za-z0-9_.:/+#-]+", run):
-        found = terms.intersection(count_terms(word[0]).counts)
-        if found:
-            yield offset + word.start(), offset + word.end(), min(found)
 
 
-def _core(word: str) -> tuple[int, int]:
-    """Return where a word stands in what is between two spaces, without punctuation around it."""
-    start, end = 0, len(word)
-    while start < end and not word[start].isalnum():
-        start += 1
-    while end > start and not (word[end - 1].isalnum() or word[end - 1] in "+#"):
-        end -= 1
-    return (start, end) if start < end else (0, len(word))
+def _without_split(line: str, start: int, end: int, term: str) -> _Match:
+    """Return a match with the marks of its first and last letter."""
+    while start > 0 and _is_mark(line[start]):
+        start -= 1
+    while end < len(line) and _is_mark(line[end]):
+        end += 1
+    return start, end, term
 
 
-def _best_start(places: list[tuple[int, int, str]], limit: int) -> int:
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char)[0] == "M"
+
+
+def _best_start(matches: Sequence[_Match], limit: int) -> int:
     """Return where the window begins that holds most different terms; of equal ones the first."""
-    best, most = 0, 0
     room = limit - _BEFORE
-    for index, (start, _, _) in enumerate(places):
-        inside = set()
-        for _, end, term in places[index : index + 40]:
-            if end - start > room:
-                break
-            inside.add(term)
+    best, most, last = 0, 0, 0
+    inside: Counter[str] = Counter()
+    for start, _, term in matches:
+        while last < len(matches) and matches[last][1] - start <= room:
+            inside[matches[last][2]] += 1
+            last += 1
         if len(inside) > most:
             best, most = start, len(inside)
+        inside[term] -= 1
+        if inside[term] <= 0:
+            del inside[term]
     return max(0, best - _BEFORE)
 
 
 def _window(line: str, start: int, limit: int) -> tuple[int, int]:
-    """Return the bounds of a window that splits neither words nor characters."""
-    if len(line) <= limit:
-        return 0, len(line)
-    start = min(start, max(0, len(line) - limit + 1))
+    """Return the bounds of a window that splits neither words, if it can be helped, nor characters."""
+    start = min(start, len(line) - limit + 1)
     if start:
-        start = _next_break(line, start)
+        space = line.find(" ", start, start + _NEAR)
+        start = cut_at(line, start if space < 0 else space + 1)
     room = limit - (1 if start else 0)
     if len(line) - start <= room:
         return start, len(line)
-    return start, _previous_break(line, start + room - 1, start)
-
-
-def _next_break(line: str, at: int) -> int:
-    space = line.find(" ", at, at + 20)
-    at = at if space < 0 else space + 1
-    while at < len(line) and _continues(line[at]):
-        at += 1
-    return at
-
-
-def _previous_break(line: str, at: int, start: int) -> int:
-    space = line.rfind(" ", max(start, at - 20), at)
-    at = at if space <= start else space
-    while at > start + 1 and (_continues(line[at]) or line[at - 1] == "\u200d"):
-        at -= 1
-    return at
-
-
-def _continues(char: str) -> bool:
-    """Say whether a character belongs to the one before it: a mark, a joiner, a variation of an emoji."""
-    return (
-        bool(unicodedata.combining(char))
-        or char in "\u200d\ufe0e\ufe0f"
-        or "\U0001f3fb" <= char <= "\U0001f3ff"
-    )
+    most = start + room - 1
+    space = line.rfind(" ", max(start + 1, most - _NEAR), most + 1)
+    end = cut_at(line, most if space < 0 else space)
+    return start, end if end > start else most
 
 
 def _joined(marks: list[tuple[int, int]]) -> list[tuple[int, int]]:

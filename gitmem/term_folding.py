@@ -62,10 +62,13 @@ _LETTERS: Final[Mapping[str, str]] = {
 _LETTER: Final = f"[{''.join(_LETTERS)}]"
 # What changes with the character before it; joined emoji together.
 _FOLLOWING: Final = (
-    f"[{_SHAPING}{_TONES}\u0900-\u0903\u093a-\u094f\u1160-\u11ff\u3099\u309a\uff9e\uff9f"
-    "\U000e0020-\U000e007f]*"
+    f"{_SHAPING}{_TONES}\u0900-\u0903\u093a-\u094f\u1160-\u11ff\u3099\u309a\uff9e\uff9f\U000e0020-\U000e007f"
 )
-_CLUSTER: Final = f"(?s:.){_FOLLOWING}(?:\u200d(?s:.){_FOLLOWING})*"
+# First of all, characters that are what they are, many at once.
+_CLUSTER: Final = (
+    f"([ -~\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]+)(?![{_FOLLOWING}\u200d])"
+    f"|(?s:.)[{_FOLLOWING}]*(?:\u200d(?s:.)[{_FOLLOWING}]*)*"
+)
 
 
 def fold(text: str) -> str:
@@ -84,11 +87,12 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
     folded = fold(text)
     if len(folded) == len(text) and unicodedata.is_normalized("NFKC", text):
         return folded, range(len(text) + 1)
-    pieces, places = [], []
+    pieces: list[str] = []
+    places: list[int] = []
     for cluster in compiled(_CLUSTER).finditer(text):
-        piece = fold(cluster[0])
+        piece = cluster[1] or fold(cluster[0])
         pieces.append(piece)
-        places += [cluster.start()] * len(piece)
+        places += range(*cluster.span()) if cluster[1] else [cluster.start()] * len(piece)
     if "".join(pieces) == folded:
         return folded, [*places, len(text)]
     # Text that composes across what was taken apart is rare: places near enough to show where it is.

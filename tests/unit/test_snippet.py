@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,12 +46,34 @@ def test_it_is_around_the_match() -> None:
     [
         ("We listened on (ports) 2222.", "listening port", ["listened", "ports"]),
         ("see `memory.char_limit`, set", "char_limit", ["memory.char_limit"]),
-        ("C++ and C#", "c#", ["C++", "C#"]),
+        ("C++ and C#", "c#", ["C#"]),
         ("把GitHub索引迁移到新机器", "索引迁移", ["索引迁移"]),
         ("把GitHub索引迁移到新机器", "github", ["GitHub"]),
         ("私は日本語を勉強します", "日本語", ["日本語"]),
         ("the café, the Café", "cafe", ["café", "Café"]),
         ("nothing here", "port", []),
+        ("see ADR 016 (and 016)", "adr016", ["ADR 016"]),
+        ("a 10 GB disk", "10GB", ["10 GB"]),
+        ("at v2.3.1-rc1, 2.3", "2.3.1", ["v2.3.1-rc1"]),
+        (
+            "commit a38443b75c1de02f1c1f9a9c7f4e4e6d0a1b2c3d.",
+            "a38443b",
+            ["a38443b75c1de02f1c1f9a9c7f4e4e6d0a1b2c3d"],
+        ),
+        ("修改youer服务端，重启", "youer 服务端", ["youer服务端"]),
+        ("ﾃﾞﾌﾟﾛｲ手順", "デプロイ", ["ﾃﾞﾌﾟﾛｲ"]),
+        ("the café, CAFE\u0301s", "cafe", ["café", "CAFE\u0301s"]),
+        ("오늘회의록정리", "회의록", ["회의록"]),
+        ("\u1112\u116c\u110b\u1174록", "회의", ["\u1112\u116c\u110b\u1174"]),
+        ("ที่นี่ดี", "นี่", ["นี่"]),
+        ("قرأتُ الكِتابَ هنا", "كتاب", ["الكِتابَ"]),
+        ("אמר שָׁלוֹם.", "שלום", ["שָׁלוֹם"]),
+        ("यह हिन्दी है", "हिन्दी", ["हिन्दी"]),
+        ("ёлка и ель", "елка", ["ёлка"]),
+        ("shipped🎉 👍🏽", "🎉 👍", ["🎉", "👍🏽"]),
+        ("our 👩\u200d👩\u200d👧!", "👧", ["👩\u200d👩\u200d👧"]),
+        ("in 🇩🇪🇫🇷", "🇫🇷", ["🇫🇷"]),
+        ("ＡＢＣ　ｐｏｒｔ", "port", ["ｐｏｒｔ"]),
     ],
 )
 def test_marks(text: str, query: str, wanted: list[str]) -> None:
@@ -64,6 +89,47 @@ def test_characters_are_not_split() -> None:
     assert "記憶" in inner
     assert not inner.startswith("\u0301")
     assert not inner.endswith("\u200d")
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        "e\u0301\u0323", "👩\u200d👩\u200d👧\u200d👦", "🇩🇪", "👍🏽", "❤\ufe0f", "1\ufe0f\u20e3",
+        "ที่", "नि", "क्ष", "각",
+        "\u1112\u1161\u11ab", "か\u3099", "ﾃﾞ", "שָׁ", "بِ", "𠮷", "葛\U000e0100", "한", "混",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("before", range(4))
+def test_windows_never_split_what_a_reader_sees_as_one(cluster: str, before: int) -> None:
+    """In a text without spaces every place is as good as another, but for half a character."""
+    text = "x" * before + cluster * 200 + "記憶" + cluster * 200
+    snippet = make_snippet(text, terms("記憶"))
+    assert "記憶" in snippet.text
+    assert len(snippet.text) <= SNIPPET_CHARS
+    first, last = snippet.text[1:-1].split("記憶")
+    assert first.removeprefix(cluster * first.count(cluster)) == ""
+    assert last == cluster * last.count(cluster)
+
+
+def test_a_match_longer_than_the_window_is_marked_as_far_as_it_shows() -> None:
+    """A pasted blob that matches is still marked."""
+    snippet = make_snippet("see " + "a1b2" * 200, terms("a1b2" * 200))
+    assert snippet.highlights
+    assert len(snippet.text) <= SNIPPET_CHARS
+
+
+@given(
+    st.text(st.sampled_from("ab 。混\r\n\u0301\u200d👩🇩क\u094dष\u1112\u1161か\u3099ﾞทีـ"), max_size=700),
+    st.sampled_from(["a", "混", "か", "👩", "b"]),
+)
+def test_bounds_lie_between_characters(text: str, query: str) -> None:
+    """Neither a snippet nor a mark in it ends inside of what a reader sees as one character."""
+    line = re.sub(r"\s+", " ", text).strip()
+    snippet = make_snippet(text, terms(query))
+    inner = snippet.text.removeprefix("…").removesuffix("…")
+    bounds = {match.start() for match in regex.finditer(r"\X", line)} | {len(line)}
+    places = [at for at in range(len(line) + 1) if line.startswith(inner, at)]
+    assert any(at in bounds and at + len(inner) in bounds for at in places)
 
 
 @given(st.text(max_size=900), st.sampled_from(["staging port", "记忆", "a", "é", "x.y"]))

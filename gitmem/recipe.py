@@ -27,6 +27,8 @@ class Recipe:
         day: weight of standing in a time that the question names.
         asking: what a document loses in the share of its words that stand in questions.
         when: factor for a time expression in a document, if the question asks when.
+        kept: what a document that was kept on purpose gains in the share of the question that it holds
+            itself: it has no neighbours, and it is there to be found.
     """
 
     k1: float = 0.9
@@ -44,6 +46,7 @@ class Recipe:
     day: float = 3.0
     asking: float = 0.3
     when: float = 1.3
+    kept: float = 2.0
 
 
 #: How gitmem ranks.
@@ -51,5 +54,5 @@ RECIPE: Final = Recipe()
 #: Plain BM25 over each document's own words, with the weights of `RECIPE`.
 OWN_TEXT: Final = Recipe(
     before=0.0, before_asking=0.0, after=0.0, before_2=0.0, after_2=0.0,
-    name=1.0, other_author=1.0, session=0.0, day=0.0, asking=0.0, when=1.0,
+    name=1.0, other_author=1.0, session=0.0, day=0.0, asking=0.0, when=1.0, kept=0.0,
 )  # fmt: skip

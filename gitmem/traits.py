@@ -11,8 +11,12 @@ from gitmem.asked_dates import holds_time_expression
 MESSAGE: Final = 1
 ASKS: Final = 2
 TELLS_TIME: Final = 4
+KEPT: Final = 8
 SHARE_SHIFT: Final = 8
 SHARE_UNIT: Final = 1000
+
+#: What was written down on purpose, not only said or done.
+KEPT_KINDS: Final = frozenset({"entry", "note", "agent_memory", "episode", "brief", "decision", "work_item"})
 
 _ASKS: Final = re.compile(r"[?？؟]")
 _SENTENCE: Final = re.compile(r"[^.!?？؟。！\n]+[.!?？؟。！]*")
@@ -25,10 +29,10 @@ def traits_of(kind: str, text: str) -> int:
     """Return the number of a document.
 
     Args:
-        kind: of the document; only messages have neighbours.
+        kind: of the document; only messages have neighbours, and some kinds are kept on purpose.
         text: without its keywords.
     """
-    found = MESSAGE if kind == "message" else 0
+    found = MESSAGE if kind == "message" else KEPT if kind in KEPT_KINDS else 0
     if holds_time_expression(text):
         found |= TELLS_TIME
     if _ASKS.search(text):

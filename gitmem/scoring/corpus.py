@@ -15,7 +15,7 @@ from gitmem.scoring.neighbours import Links, join_spread, link
 from gitmem.scoring.part_arrays import Floats, Mask, Numbers, Places, arrays_of, as_numbers
 from gitmem.scoring.passages import Passages, find_passages, window_sums
 from gitmem.search_index import IndexPart
-from gitmem.traits import ASKS, SHARE_SHIFT, SHARE_UNIT, TELLS_TIME
+from gitmem.traits import ASKS, KEPT, SHARE_SHIFT, SHARE_UNIT, TELLS_TIME
 
 _NOTHING: Final = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.float64)
 
@@ -102,6 +102,11 @@ class Corpus:
         return np.asarray((self.column("traits") & TELLS_TIME) != 0)
 
     @cached_property
+    def is_kept(self) -> Mask:
+        """Which documents somebody chose to keep."""
+        return np.asarray((self.column("traits") & KEPT) != 0)
+
+    @cached_property
     def asking_share(self) -> Floats:
         """Which share of each document's words stands in questions."""
         return (self.column("traits") >> SHARE_SHIFT) / SHARE_UNIT
@@ -135,7 +140,7 @@ class Corpus:
     @cached_property
     def authors(self) -> frozenset[int]:
         """The keys of all authors."""
-        return frozenset(np.unique(self.column("author")).tolist()) - {0}
+        return frozenset(np.unique(self.column("author")[self.live]).tolist()) - {0}
 
     @cached_property
     def conversation(self) -> Places:

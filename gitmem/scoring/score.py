@@ -67,7 +67,7 @@ def score(corpus: Corpus, question: Question) -> Scores:
     if recipe.session:
         conversation = recipe.session * conversation_scores(corpus, words.wanted)
     time = time_scores(corpus, question)
-    factor = _factors(corpus, question, words.author)
+    factor = _factors(corpus, question, words)
     found = touched if len(words.wanted) >= FEWEST_FOR_CONTEXT else holds
     return Scores(
         total=(text[:-1] + conversation + time) * factor,
@@ -81,13 +81,23 @@ def score(corpus: Corpus, question: Question) -> Scores:
     )
 
 
-def _factors(corpus: Corpus, question: Question, author: int) -> Floats:
-    """Return by what each document's score is multiplied: its author, the questions in it, its times."""
+def _factors(corpus: Corpus, question: Question, words: Words) -> Floats:
+    """Return by what each document's score is multiplied."""
     recipe = corpus.recipe
     factor = 1 - recipe.asking * corpus.asking_share
-    if author:
+    if words.author:
         authors = corpus.column("author")
-        factor[(authors != author) & (authors != 0)] *= recipe.other_author
+        factor[(authors != words.author) & (authors != 0)] *= recipe.other_author
     if question.asks_when:
         factor[corpus.tells_time] *= recipe.when
+    if recipe.kept:
+        factor[corpus.is_kept] *= 1 + recipe.kept * _held_share(corpus, words)[corpus.is_kept]
     return factor
+
+
+def _held_share(corpus: Corpus, words: Words) -> Floats:
+    """Return which share of the weight of a question's terms each document holds itself."""
+    held = np.zeros(corpus.size)
+    for wanted in words.wanted:
+        held[wanted.numbers] += wanted.weight
+    return held / (sum(wanted.weight for wanted in words.wanted) or 1.0)

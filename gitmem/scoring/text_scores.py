@@ -40,9 +40,12 @@ def add_text_scores(corpus: Corpus, wanted: Iterable[Wanted], total: Floats) -> 
         holds[here] = True
         counts[here] = often
         near = [here]
-        # Both speakers are named in every other message: a name counts only where it stands itself.
-        for places, share in () if term.is_name else _around(corpus, here):
-            counts[places] += share * often
+        spoken = often
+        if term.named:
+            # That a message bears its author's name says nothing about the messages beside it.
+            spoken = often - np.isin(corpus.column("author")[here], term.named)
+        for places, share in _around(corpus, here):
+            counts[places] += share * spoken
             near.append(places)
         for places in near:
             touched[places] = True

@@ -21,7 +21,7 @@ class Wanted:
         numbers, counts: the documents that have it, and how often; shape (documents that have it,).
         share: its weight in the question: 1, or less for a single character and for an author's name.
         weight: `share` and how rare the term is.
-        is_name: whether it is of the name of an author.
+        named: keys of the authors whose name it is of.
     """
 
     term: str
@@ -29,7 +29,12 @@ class Wanted:
     counts: Floats
     share: float
     weight: float
-    is_name: bool
+    named: tuple[int, ...]
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is of the name of an author."""
+        return bool(self.named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,6 @@ class Words:
 def choose_terms(corpus: Corpus, question: Question) -> Words:
     """Return the terms to look for."""
     known = {name: key for name in question.names if (key := key_of(name)) in corpus.authors}
-    names = frozenset().union(*(question.names[name] for name in known))
     shares: dict[str, float] = {}
     postings: dict[str, tuple[Places, Floats]] = {}
     unmatched = []
@@ -62,9 +66,10 @@ def choose_terms(corpus: Corpus, question: Question) -> Words:
                 shares[actual] = max(shares.get(actual, 0.0), share * part)
         if not found:
             unmatched.append(unit.surface)
-    wanted = [
-        _wanted(corpus, term, share, postings[term], is_name=term in names) for term, share in shares.items()
-    ]
+    wanted = []
+    for term, share in shares.items():
+        named = tuple(sorted(key for name, key in known.items() if term in question.names[name]))
+        wanted.append(_wanted(corpus, term, share, postings[term], named))
     keys = set(known.values())
     return Words(wanted, list(dict.fromkeys(unmatched)), keys.pop() if len(keys) == 1 else 0)
 
@@ -86,12 +91,12 @@ def _present(
 
 
 def _wanted(
-    corpus: Corpus, term: str, share: float, postings: tuple[Places, Floats], *, is_name: bool
+    corpus: Corpus, term: str, share: float, postings: tuple[Places, Floats], named: tuple[int, ...]
 ) -> Wanted:
     numbers, counts = postings
-    if is_name:
+    if named:
         share *= corpus.recipe.name
-    return Wanted(term, numbers, counts, share, share * rarity(corpus.count, len(numbers)), is_name)
+    return Wanted(term, numbers, counts, share, share * rarity(corpus.count, len(numbers)), named)
 
 
 def rarity(total: int, having: int) -> float:

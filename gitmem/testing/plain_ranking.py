@@ -2,7 +2,8 @@
 
 A question's score of a document is made of the words of the document and its neighbours, of the words of its
 conversation, and of the time that the question names; then come factors for who said it, for words that only
-ask, and for a time expression where the question asks when. `recipe.Recipe` has all weights.
+ask, for a time expression where the question asks when, and for how much of the question a text holds that
+was kept on purpose. `recipe.Recipe` has all weights.
 
 The name with which a message begins, or which stands in its keywords, because he is its author, is one
 occurrence of that name in this message and in no neighbour: the next speaker is somebody else.
@@ -28,7 +29,7 @@ from gitmem.question import Question, name_of
 from gitmem.recipe import RECIPE, Recipe
 from gitmem.search_index import Indexed
 from gitmem.times import parse_timestamp
-from gitmem.traits import ASKS, SHARE_SHIFT, SHARE_UNIT, TELLS_TIME, traits_of
+from gitmem.traits import ASKS, KEPT, SHARE_SHIFT, SHARE_UNIT, TELLS_TIME, traits_of
 
 #: A conversation of more messages is searched in windows.
 LONGEST_SESSION: Final = 200
@@ -57,6 +58,7 @@ def score_plainly(documents: Sequence[Indexed], question: Question, recipe: Reci
     marks = [_author_terms(one, question, known) for one in documents]
     scores = _text_scores(documents, _neighbour_shares(documents, sessions, recipe), marks, weights, recipe)
 
+    shares = _held_shares(documents, weights)
     weights = {term: weight for term, weight in terms.items() if term not in name_terms}
     for number, score in _session_scores(documents, sessions, weights, recipe).items():
         scores[number] += recipe.session * score
@@ -66,8 +68,8 @@ def score_plainly(documents: Sequence[Indexed], question: Question, recipe: Reci
 
     only_name = next(iter(known)) if len(known) == 1 else None
     return [
-        score * _factor(one, only_name, question, recipe)
-        for score, one in zip(scores, documents, strict=True)
+        score * _factor(one, only_name, question, recipe) * (1 + recipe.kept * share * _is_kept(one))
+        for score, share, one in zip(scores, shares, documents, strict=True)
     ]
 
 
@@ -223,6 +225,20 @@ def _day_scores(documents: Sequence[Indexed], question: Question) -> list[float]
     close = [closeness(question.dates, parse_timestamp(one.document.ts)) for one in documents]
     inside = sum(value == 1.0 for value in close)
     return [rarity(inside, len(documents)) * value for value in close]
+
+
+def _held_shares(documents: Sequence[Indexed], weights: Weights) -> list[float]:
+    """Return which share of the weight of a question's terms each document holds itself."""
+    rare = {
+        term: weight * rarity(sum(term in one.analysis.counts for one in documents), len(documents))
+        for term, weight in weights.items()
+    }
+    total = sum(rare.values()) or 1.0
+    return [sum(rare[term] for term in rare if term in one.analysis.counts) / total for one in documents]
+
+
+def _is_kept(one: Indexed) -> bool:
+    return bool(_traits(one) & KEPT)
 
 
 def _factor(one: Indexed, only_name: str | None, question: Question, recipe: Recipe) -> float:

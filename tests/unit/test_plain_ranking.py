@@ -155,9 +155,20 @@ def test_two_named_authors_are_no_preference() -> None:
 def test_a_document_without_author_keeps_its_score() -> None:
     """A note is by nobody else than the author who is named."""
     documents = [apart("cedar", author="Ann"), apart("cedar", author="Bob"), said("cedar", kind="note")]
-    found = scores_of(documents, "Does Ann like cedar?", RECIPE)
+    found = scores_of(documents, "Does Ann like cedar?", replace(RECIPE, kept=0.0))
     assert found[0] == pytest.approx(found[2])
     assert found[1] == pytest.approx(0.6 * found[0])
+
+
+def test_what_was_kept_on_purpose_gains_in_what_it_holds_of_the_question() -> None:
+    """A note has no neighbours that speak for it, and a question that fits it is meant for it."""
+    documents = [apart("cedar birch"), said("cedar birch", kind="note"), said("oak", kind="note")]
+    message, fitting, half = scores_of(documents, "cedar birch", replace(OWN_TEXT, kept=2.0))
+    assert (fitting, half) == (pytest.approx(3 * message), 0.0)
+    message, _, part = scores_of(documents, "cedar oak", replace(OWN_TEXT, kept=2.0))
+    cedar, oak = log(1 + 1.5 / 2.5), log(1 + 2.5 / 1.5)
+    alone = scores_of(documents, "cedar oak", OWN_TEXT)[2]
+    assert part == pytest.approx(alone * (1 + 2 * oak / (cedar + oak)))
 
 
 def test_names_do_not_count_for_conversations() -> None:

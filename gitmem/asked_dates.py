@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cache
 from math import isnan
 from typing import Final
 
-from gitmem.chinese_dates import FORMS as CHINESE_FORMS
+from gitmem.date_pieces import Piece, find_pieces, may_hold_dates
 from gitmem.date_spans import (
     EARLIEST,
     LATEST,
-    Form,
     Span,
     Unit,
     joined,
@@ -28,12 +26,9 @@ from gitmem.date_spans import (
     week_span,
     weekend_span,
 )
-from gitmem.english_dates import FORMS as ENGLISH_DATES
-from gitmem.english_dates import MONTH
-from gitmem.english_relative import FORMS as ENGLISH_RELATIVE
-from gitmem.english_relative import WEEKDAY, WEEKDAYS, number_of
+from gitmem.english_relative import WEEKDAYS, number_of
 from gitmem.relative_spans import ago, weekday_span
-from gitmem.time_words import MONTH_NAMES, SPACED, WEEKDAY_NAMES, asks_when, holds_time_expression
+from gitmem.time_words import asks_when, holds_time_expression
 
 __all__ = [
     "DAYS_AFTER", "AskedDate", "AskedDates", "asks_when", "closeness", "find_dates", "holds_time_expression",
@@ -130,10 +125,11 @@ def find_dates(text: str, now: float, zone: tzinfo = UTC) -> AskedDates | None:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     text = text[:_SEARCHED_CHARS]
-    if not _may_hold_dates(text):
+    if not may_hold_dates(text):
         return None
     today = _day_of(now, zone)
-    spans = _resolved(text, list(_pieces(text, today)), today)
+    pieces = list(_fitted(text, list(find_pieces(text, today, 2 * _MOST_DATES))))
+    spans = _resolved(text, pieces, today)
     # A year left open is filled in with the latest that has begun.
     dated = (replace(latest(span, today), open_year=True) if span.open_year else span for span in spans)
     dates = tuple(dict.fromkeys(_asked(span, zone) for span in dated))[:_MOST_DATES]
@@ -152,91 +148,6 @@ def closeness(dates: AskedDates | None, ts: float) -> float:
     return max((one.closeness(ts) for one in dates.intervals(ts, ts)), default=0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """What one form in the text means; most mean one span.
-
-    Attributes:
-        anchor: the form says how far before the date that follows; the date is then no part of it.
-    """
-
-    start: int
-    end: int
-    spans: tuple[Span, ...]
-    anchor: str = ""
-
-
-_ANCHOR: Final = (
-    r"\b(?:(?:the\s{1,3})?week(?:end)?\s{1,3}of"
-    r"|(?:(?:the|last|an?|one|two|three|four|five|six|seven|[0-9]{1,2})\s{1,3})?"
-    rf"(?:{WEEKDAY}|(?:day|night|week|weekend|month|year)s?)\s{{1,3}}(?:before|prior\s{{1,3}}to)"
-    rf"|last\s{{1,3}}(?:{WEEKDAY}|night|week|weekend|month)\s{{1,3}}on)"
-    rf"(?:\s{{1,3}}the)?(?=\s{{1,3}}(?:[0-9]|{MONTH}))"
-)
-
-
-_ENGLISH: Final = {"anchor": Form(_ANCHOR, lambda _, __: iter(())), **ENGLISH_DATES, **ENGLISH_RELATIVE}
-_FORMS: Final = {**CHINESE_FORMS, **_ENGLISH}
-
-
-@cache
-def _any_form(*, ascii_only: bool) -> re.Pattern[str]:
-    """Return one pattern that finds any form; its groups are named as the forms are."""
-    # Between 在 and `May` there is no end of a word but to ASCII; every English form begins with a word.
-    english = f"(?a:(?<![a-z0-9_])(?=[a-z0-9])(?:{_alternatives(_ENGLISH)}))"
-    pattern = english if ascii_only else f"{_alternatives(CHINESE_FORMS)}|{english}"
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _alternatives(forms: Mapping[str, Form]) -> str:
-    # A form's inner names would clash; only what its own pattern refers back to keeps one.
-    bare = {name: re.sub(r"\(\?P<(?!s2?>)\w+>", "(?:", form.pattern) for name, form in forms.items()}
-    return "|".join(f"(?P<{name}>{pattern})" for name, pattern in bare.items())
-
-
-@cache
-def _own_form(name: str) -> re.Pattern[str]:
-    pattern = _FORMS[name].pattern
-    return re.compile(f"(?a:{pattern})" if name in _ENGLISH else pattern, re.IGNORECASE)
-
-
-#: One of these words, a digit or one of these characters is in every text with a date.
-_HINTS: Final = frozenset(
-    f"{MONTH_NAMES} may jan feb mar apr jun jul aug sept sep oct nov dec {WEEKDAY_NAMES} mon tue tues wed "
-    "thu thur thurs fri sat sun yesterday today tonight other ago back last past previous this quarter "
-    "spring summer autumn fall winter".split()
-)
-_DIGIT: Final = re.compile("[0-9]")
-_CHINESE_HINT: Final = re.compile("[天日周週年月期拜晚早夜曜季]")
-
-
-def _may_hold_dates(text: str) -> bool:
-    """Say, fast, whether any form may be in a text."""
-    words = text.lower().translate(SPACED).split()
-    if not _HINTS.isdisjoint(words) or _DIGIT.search(text):
-        return True
-    return not text.isascii() and _CHINESE_HINT.search(text) is not None
-
-
-def _pieces(text: str, today: date) -> Iterator[_Piece]:
-    """Yield what stands in the text, from left to right."""
-    count = 0
-    for found in _any_form(ascii_only=text.isascii()).finditer(text):
-        name = found.lastgroup
-        assert name is not None
-        if name == "anchor":
-            yield _Piece(found.start(), found.end(), (), found[0].lower())
-            continue
-        own = _own_form(name).match(text, found.start())
-        assert own is not None
-        spans = tuple(_FORMS[name].read(own, today))
-        if spans:
-            yield _Piece(found.start(), found.end(), spans)
-            count += 1
-        if count >= 2 * _MOST_DATES:
-            return
-
-
 _TO: Final = re.compile(
     r"\s?(?:-|–|—|~|到|至|から)\s?从?|\s{1,3}(?:to|through|thru|until|till)\s{1,3}(?:the\s{1,3})?",
     re.IGNORECASE,
@@ -247,10 +158,38 @@ _AFTER_BETWEEN: Final = re.compile(r"\s?(?:之间|之間|期间)")
 _LEAD: Final = re.compile(
     r"\b(since|after|before|prior to|until|till|up to|by)\s+(?:the\s+)?$", re.IGNORECASE
 )
-_TAIL: Final = re.compile(r"\s?(以来|以來|之前|以前|之后|以后|之後|以後|后|後|前|起|为止|為止)(?!天|面|者)")
+_TAIL: Final = re.compile(
+    r"\s?(以来|以來|至今|之前|以前|之后|以后|之後|以後|后|後|前|起|为止|為止)(?!天|面|者)"
+)
 
 
-def _resolved(text: str, pieces: list[_Piece], today: date) -> Iterator[Span]:
+_BESIDE: Final = re.compile(r"[\s,(（的]{0,2}(?:(?:on|in)\s)?(?:the\s)?", re.IGNORECASE)
+
+
+def _fitted(text: str, pieces: list[Piece]) -> Iterator[Piece]:
+    """Yield the pieces without weekdays that stand beside their date, and with the years beside them."""
+    for at, piece in enumerate(pieces):
+        before = pieces[at - 1] if at and _is_beside(text, pieces[at - 1], piece) else None
+        after = pieces[at + 1] if at + 1 < len(pieces) and _is_beside(text, piece, pieces[at + 1]) else None
+        if piece.anchor or not piece.is_weekday or not any(one and one.is_date for one in (before, after)):
+            if piece.spans and piece.spans[0].unit == "year" and after and after.spans[0].open_year:
+                continue
+            year = before.spans[0] if before and before.spans[0].unit == "year" else None
+            yield _with_year(piece, year.first.year) if year else piece
+
+
+def _is_beside(text: str, a: Piece, b: Piece) -> bool:
+    between = text[a.end : b.start]
+    return bool(a.spans and b.spans) and len(between) <= 8 and _BESIDE.fullmatch(between) is not None
+
+
+def _with_year(piece: Piece, year: int) -> Piece:
+    moved = (moved_to(span, year) if span.open_year else span for span in piece.spans)
+    spans = tuple(replace(span, open_year=False, weak=False) for span in moved if span is not None)
+    return replace(piece, spans=spans)
+
+
+def _resolved(text: str, pieces: list[Piece], today: date) -> Iterator[Span]:
     """Yield the spans meant by all pieces: ranges joined, relations applied, years filled in."""
     at = 0
     while at < len(pieces):
@@ -262,16 +201,26 @@ def _resolved(text: str, pieces: list[_Piece], today: date) -> Iterator[Span]:
                 yield from _anchored(piece.anchor, following, today)
                 at += 1
             continue
-        if following and following.spans and _is_range(text, piece, following):
-            span = joined(piece.spans[0], following.spans[0])
-            if span is not None:
-                yield span
-                at += 1
-                continue
-        yield from _limited(text, piece, today)
+        span = _range(text, piece, following) if following else None
+        if span is not None:
+            yield span
+            at += 1
+        else:
+            yield from _limited(text, piece, today)
 
 
-def _is_range(text: str, a: _Piece, b: _Piece) -> bool:
+def _range(text: str, a: Piece, b: Piece) -> Span | None:
+    """Return the span from one piece to the next, if the text joins them."""
+    if not (a.spans and b.spans and _is_range(text, a, b)):
+        return None
+    first, last = a.spans[0], b.spans[0]
+    if a.is_weekday and b.is_weekday and last.first < first.first:
+        # From Thursday to Tuesday: the Thursday before that Tuesday.
+        first = replace(first, first=first.first - timedelta(days=7))
+    return joined(first, last)
+
+
+def _is_range(text: str, a: Piece, b: Piece) -> bool:
     between = text[a.end : b.start]
     if len(between) > 16:
         return False
@@ -285,7 +234,7 @@ def _is_range(text: str, a: _Piece, b: _Piece) -> bool:
     )
 
 
-def _limited(text: str, piece: _Piece, today: date) -> Iterator[Span]:
+def _limited(text: str, piece: Piece, today: date) -> Iterator[Span]:
     """Yield a piece's spans, or what `since`, `before` and the like make of them."""
     lead = _LEAD.search(text[max(0, piece.start - 16) : piece.start])
     tail = _TAIL.match(text, piece.end)
@@ -298,7 +247,7 @@ def _limited(text: str, piece: _Piece, today: date) -> Iterator[Span]:
 
 def _limit(word: str, span: Span, today: date) -> Span:
     day = timedelta(days=1)
-    if word in ("since", "以来", "以來", "起"):
+    if word in ("since", "以来", "以來", "至今", "起"):
         return Span(span.first, max(span.last, today), "range")
     if word in ("after", "之后", "以后", "之後", "以後", "后", "後"):
         return Span(span.last + day, max(span.last + day, today), "range")
@@ -307,7 +256,7 @@ def _limit(word: str, span: Span, today: date) -> Span:
     return Span(min(EARLIEST, span.first), span.last, "range")
 
 
-def _anchored(words: str, piece: _Piece, today: date) -> Iterator[Span]:
+def _anchored(words: str, piece: Piece, today: date) -> Iterator[Span]:
     """Yield what lies so far before the date that follows (`the week before 3 May`), and that date.
 
     What happened in that week is told on the date named as often as in the week itself.

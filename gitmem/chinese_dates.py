@@ -39,6 +39,7 @@ _HAN: Final = "〇零一二三四五六七八九十"
 _YEAR: Final = r"(?:(?<![0-9])(?:(?:19|20)?[0-9]{2})|[〇零一二三四五六七八九]{4})\s?年"
 _MONTH: Final = (
     rf"(?:(?<![0-9])(?:0?[1-9]|1[0-2])|(?<![{_HAN}几])(?:十[一二]?|[一二三四五六七八九]))\s?月(?:份|分)?"
+    "(?!天(?!气|氣))"  # 五月天 is a band
 )
 _DAY: Final = (
     r"(?:(?:0?[1-9]|[12][0-9]|3[01])(?![0-9])|三十一?|二?十[一二三四五六七八九]?|二十|[一二三四五六七八九])"
@@ -199,7 +200,9 @@ def _japanese_weekday(found: re.Match[str], today: date) -> Iterator[Span]:
         yield weekday_span(day, today, this_week=found["which"] is not None)
 
 
-_NAMED_YEAR: Final = rf"(?P<y>{_YEAR})|(?P<which>大?前年|去年|昨年|今年|本年)"
+#: Not across words: 以前年轻, 过去年轻, 如今年轻, 日本年轻.
+_RELATIVE_YEAR: Final = "大前年|(?<![以之目当當天年月周])前年|(?<![过過])去年|昨年|(?<!如)今年|(?<!日)本年"
+_NAMED_YEAR: Final = rf"(?P<y>{_YEAR})|(?P<which>{_RELATIVE_YEAR})"
 _FULL_YEAR: Final = rf"(?:(?<![0-9])(?:19|20)[0-9]{{2}}|[一二][{_HAN[:-1]}]{{3}})\s?年"
 #: Not the end of another word: 晚上, 马上, 网上.
 _LAST: Final = "(?<![晚早马馬网網路身以])上"
@@ -225,7 +228,7 @@ FORMS: Final[Mapping[str, Form]] = {
     ),
     "zh_season": Form(rf"(?:{_NAMED_YEAR})的?(?P<season>[春夏秋冬])", _season),
     "zh_year": Form(
-        rf"(?:(?P<y>{_FULL_YEAR})|(?P<which>大?前年|去年|昨年|今年|本年))"
+        rf"(?:(?P<y>{_FULL_YEAR})|(?P<which>{_RELATIVE_YEAR}))"
         r"(?P<part>年?初|年?底|年?末|上半年|下半年)?",
         _year,
     ),
@@ -249,8 +252,8 @@ FORMS: Final[Mapping[str, Form]] = {
         _month,
     ),
     "zh_day": Form(
-        "(?P<which>大前|一昨|昨|今)(?:天|日|晚|早|夜)|(?P<which2>(?<![目之以午当當提从從])前)(?:天|日|晚)",
+        "(?P<which>大前|一昨|昨|(?<![如当當])今)(?:天|日|晚|早|夜)|(?P<which2>(?<![目之以午当當提从從])前)(?:天|日|晚)",
         _day,
     ),
-    "zh_weekend": Form("[周週]末", _weekend),
+    "zh_weekend": Form("(?<!每)[周週]末(?!一般|通常|经常|喜欢|都|常|想|要|会)", _weekend),
 }

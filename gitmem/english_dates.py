@@ -37,6 +37,8 @@ MONTH: Final = (
 YEAR: Final = r"(?:19|20)[0-9]{2}(?![\w%]|[.:/-][0-9])"
 #: After the rest of a date a year may be told from this one.
 _ANY_YEAR: Final = rf"(?:{YEAR}|(?:last|this)\s{{1,3}}year\b)"
+#: After a day and a month four digits are a year, even in `30/Nov/2026:10:15`.
+_DATE_YEAR: Final = r"(?:(?:19|20)[0-9]{2}(?![\w%])|(?:last|this)\s{1,3}year\b)"
 _DAY: Final = r"(?:0?[1-9]|[12][0-9]|3[01])"
 _SEASON: Final = r"(?:spring|summer|autumn|fall|winter)\b"
 _PART: Final = (
@@ -192,7 +194,9 @@ def _quarter(found: re.Match[str], today: date) -> Iterator[Span]:
         return
     number = int(found["n"]) if found["n"] else _ORDINALS[nth] + 1
     span = months_span(year, 3 * number - 2, 3)
-    yield span if year or found["n"] else weakened(span)
+    # `q3` in small letters may be the third question.
+    sure = year or found[0][0] == "Q" or (found["n"] and _TIME_LEAD.search(words_before(found)))
+    yield span if sure else weakened(span)
 
 
 def _season(found: re.Match[str], today: date) -> Iterator[Span]:
@@ -234,18 +238,18 @@ FORMS: Final[Mapping[str, Form]] = {
     "year_quarter": Form(rf"{_EDGE}{_FOUR_DIGITS}\s?-?q(?P<n>[1-4])\b", _year_quarter),
     "day_month": Form(
         rf"{_EDGE}(?:(?P<d0>{_DAY})(?:st|nd|rd|th)?(?P<to>{_TO}|\s{{1,3}}and\s{{1,3}}))?"
-        rf"(?P<d>{_DAY})(?P<th>st|nd|rd|th)?(?:\s{{1,3}}of)?[\s-]{{1,2}}(?P<m>{MONTH})(?![a-z])"
-        rf"(?:(?:{_SEP}|-)(?P<y>{_ANY_YEAR}))?",
+        rf"(?P<d>{_DAY})(?P<th>st|nd|rd|th)?(?:\s{{1,3}}of)?[\s/-]{{1,2}}(?P<m>{MONTH})(?![a-z]|\.[a-z])"
+        rf"(?:(?:{_SEP}|[/-])(?P<y>{_DATE_YEAR}))?",
         _day_month,
     ),
     "month_day": Form(
         rf"\b(?P<m>{MONTH})\s{{0,2}}(?:the\s)?(?P<d>{_DAY})(?P<th>st|nd|rd|th)?{_END}"
         rf"(?:(?P<to>{_TO}|\s{{1,3}}and\s{{1,3}})(?P<d2>{_DAY})(?:st|nd|rd|th)?{_END}(?!\s{{1,3}}{MONTH}))?"
-        rf"(?:(?:{_SEP}|-)(?P<y>{_ANY_YEAR}))?",
+        rf"(?:(?:{_SEP}|[/-])(?P<y>{_DATE_YEAR}))?",
         _month_day,
     ),
     "month": Form(
-        rf"\b(?:{_PART}|(?P<which>last|this|past)\s{{1,3}})?(?P<m>{MONTH})(?![\w'’])(?:{_SEP}(?P<y>{_ANY_YEAR}))?",
+        rf"\b(?:{_PART}|(?P<which>last|this|past)\s{{1,3}})?(?P<m>{MONTH})(?![\w'’]|\.[a-z])(?:{_SEP}(?P<y>{_ANY_YEAR}))?",
         _month,
     ),
     "quarter": Form(

@@ -81,7 +81,9 @@ def _relative(found: re.Match[str], today: date) -> Iterator[Span]:
 
 def _named(found: re.Match[str], today: date) -> Iterator[Span]:
     words = found[0].lower()
-    if "other" in words:
+    if words == "now":
+        yield weakened(one_day(today))
+    elif "other" in words:
         yield Span(today - timedelta(days=7), today - timedelta(days=1), "range")
     else:
         back = 2 if "before" in words else 1 if "yesterday" in words else 0
@@ -149,7 +151,7 @@ FORMS: Final[Mapping[str, Form]] = {
     ),
     "named": Form(
         r"\b(?:(?:the\s{1,3})?day\s{1,3}before\s{1,3}yesterday|yesterday|today|tonight"
-        r"|(?:the\s{1,3})?other\s{1,3}day)\b",
+        r"|(?:the\s{1,3})?other\s{1,3}day|(?:(?<=\bto\s)|(?<=\btill\s)|(?<=\buntil\s))now)\b",
         _named,
     ),
     "before_last": Form(

@@ -32,7 +32,8 @@ FLOORS = [
         chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
         disguises threats recorded_threats scanner found_edits prose_section prompt_block stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
-        english_dates english_relative chinese_dates asked_dates question traits documents manifest
+        english_dates english_relative chinese_dates date_pieces asked_dates question traits documents
+        manifest
         postings_cache exact_words snippet advanced_query search_reply
         session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format

@@ -171,6 +171,20 @@ def one_shown(asked: AskedDate) -> str:
         ("What was shown on the Sunday before October 25, 2022?", "2022-10-23 2022-10-25"),
         ("What did Joanna finish last Friday on 23 January, 2022?", "2022-01-21 2022-01-23"),
         ("What happened in the week of 3 May 2023?", "2023-05-01..2023-05-07"),
+        ("What changed from May 2026 until now?", "2026-05-01..2026-11-18"),
+        ("What did I do from Thursday to Monday?", "2026-11-12..2026-11-16"),
+        ("What did I do from Monday to Wednesday?", "2026-11-09..2026-11-11"),
+        # a weekday beside its date, a year beside its day
+        ("What did we do on Wednesday, 3 May 2023?", "2023-05-03"),
+        ("What did we do on Wednesday, May 3?", "?2026-05-03"),
+        ("What did we do on 2023-05-03 (Wednesday)?", "2023-05-03"),
+        ("What did we do last year on May 3?", "2025-05-03"),
+        ("What did we do last year in May?", "2025-05-01..2025-05-31"),
+        ("notes of 2023 May 3", "2023-05-03"),
+        # as logs write them
+        ("2026-11-13T09:15:00.250Z ERROR lost", "2026-11-13"),
+        ("GET [13/Nov/2026:10:15:01 +0000]", "2026-11-13"),
+        ("Nov 13 09:15:00 host sshd[2023]: closed", "?2026-11-13"),
         # several; and what may be read in two ways
         ("Compare 3 June 2023 with 5 June 2023", "2023-06-03 2023-06-05"),
         ("Notes of May 3 and 5", "?2026-05-03 ?2026-05-05"),
@@ -246,6 +260,10 @@ def test_finds_what_english_names(question: str, expected: str) -> None:
         ("从2023年5月3日到2023年6月2日", "2023-05-03..2023-06-02"),
         ("从5月到7月我做了什么", "?2026-05-01..2026-07-31"),
         ("去年5月至7月", "2025-05-01..2025-07-31"),
+        ("5月3日星期三我做了什么", "?2026-05-03"),
+        ("2023年5月3日（周三）我做了什么", "2023-05-03"),
+        ("2026年5月至今我做了什么", "2026-05-01..2026-11-18"),
+        ("5月天气怎么样", "?2026-05-01..2026-05-31"),
         ("5月3日以来我做了什么", "2026-05-03..2026-11-18"),
         ("2023年5月之前我做了什么", "..2023-04-30"),
         ("3日前に何を話した？", "2026-11-15"),
@@ -306,6 +324,9 @@ def test_finds_what_chinese_names(question: str, expected: str) -> None:
         "at 10:30 on 12:45",
         "3/4 of it, 1/2, 24/7",
         "what is 3-4",
+        "answer q3 please",
+        "line 3 of march.py",
+        "see may.md and june_plan",
         "error 404 at line 2021:15",
         "the path /2023/06/03.md",
         "the file a-2023-06-03",
@@ -314,6 +335,11 @@ def test_finds_what_chinese_names(question: str, expected: str) -> None:
         "30 February 2023",
         "0/0/2023",
         # Chinese
+        "五月天的演唱会",
+        "以前年轻的时候",
+        "过去年轻人",
+        "如今年轻人，如今天气",
+        "我周末喜欢做什么",
         "我一周三次跑步",
         "每周三我去哪里",
         "用了5个月",
@@ -508,8 +534,8 @@ def test_distance_from_today_is_exact(when: date, count: int) -> None:
 
 
 PIECES = (
-    "May may march June February 3 29 31 2023 - / . , to and between last this week weekend month year of the "
-    "before after since ago two few days Monday q3 summer winter early half first yesterday 's ? "
+    "May may march June February 3 29 31 2023 - / . , to and between last this week weekend month year of "
+    "the before after since ago two few days Monday q3 summer winter early half first yesterday 's ? "
     "年 月 日 号 上 上周 个 五 十 前 到 半 几 去年 季度 夏 底 先週の 曜日"
 ).split()
 

@@ -1,13 +1,13 @@
 """The terms of one word or identifier: of its words, of what they are together, and of its beginnings.
 
-A text is indexed under all of them. A question looks for the whole of an identifier; its number alone, or a
-part of a name, is looked for only where nothing holds the whole.
+A text is indexed under all of them. A question looks for the whole of an identifier; its number alone, or
+the parts of a name, are looked for only where nothing holds the whole.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -25,6 +25,8 @@ _LONGEST_WHOLE: Final = 100
 _SHORTEST_PART: Final = 3
 #: So many digits of a commit id are shown by default.
 _SHORT_HASH: Final = 7
+#: How many digits a commit id has, abbreviated or whole; other ids may share their first digits: it is a time.
+_COMMIT_LENGTHS: Final = frozenset({*range(_SHORT_HASH + 1, 13), 40, 64})
 #: A local telephone number, whatever stands before it.
 _LOCAL_NUMBER: Final = 7
 #: Numbers with fewer digits, with a hyphen between them, are not one number: 3-5 is not 35.
@@ -113,17 +115,11 @@ def ask_terms(chunk: str) -> Asked:
     taken = _take_apart(chunk)
     simple = tuple(term for word in taken.words for term in word.terms)
     strong = [] if _is_named_by_sign(chunk) else _strong_words(taken)
-    otherwise = {
-        word.whole: tuple(_telling(word.terms))
-        for word in taken.words
-        if word.whole in strong and len(word.parts) > 1
-    }
+    otherwise = {word.whole: _stand_ins(word) for word in taken.words if word.whole in strong}
     strong += [term for term in taken.joined if term not in strong]
     main = strong[-1] if strong else ""
-    spare = [*otherwise.get(main, ()), *taken.hints]
-    if len(strong) == len(taken.joined):
-        spare += _telling(simple) if _is_numeric(taken) else simple
-    otherwise[main] = tuple(dict.fromkeys(term for term in spare if term not in strong))
+    if len(strong) == len(taken.joined) and not _is_numeric(taken):
+        otherwise[main] = tuple(term for term in simple if term not in strong)
     terms = dict.fromkeys(taken.half, HALF) | dict.fromkeys(strong or simple, 1.0)
     is_exact = taken.joined and (_is_numeric(taken) or _is_named_by_sign(chunk))
     return Asked(
@@ -209,8 +205,7 @@ def _take_piece(piece: str, taken: _Chunk) -> None:
     if _UUID.fullmatch(piece):
         whole = piece.replace("-", "").casefold()
         taken.words.append(_Word(piece, [piece], [whole], whole))
-        taken.half.append(whole[:_SHORT_HASH])
-        taken.hints += [whole[:8], whole[-12:]]
+        taken.hints += [whole[:8], whole[-12:]]  # for those who quote a block; siblings often share one
         return
     dotted = [part for part in piece.split(".") if part]
     for part in dotted:
@@ -222,7 +217,7 @@ def _take_piece(piece: str, taken: _Chunk) -> None:
         initials = all(len(part) == 1 and part.isalpha() for part in dotted)
         taken.joined.append(("".join(dotted) if initials else ".".join(dotted)).casefold())
         if len(dotted) == 2 and dotted[1].casefold() == "js":
-            taken.hints.append(_term("".join(dotted)))
+            taken.half.append(_term("".join(dotted)))
 
 
 def _word(text: str) -> _Word:
@@ -245,7 +240,7 @@ def _number_hints(chunk: str, taken: _Chunk, first: int) -> Iterator[str]:
         for count in range(2, len(numbers) + 1):
             yield ("" if joint == "-" else joint).join(numbers[:count])
     for word in taken.words[first:]:
-        if _is_hash(word.text) and len(word.text) > _SHORT_HASH:
+        if _is_hash(word.text) and len(word.text) in _COMMIT_LENGTHS:
             taken.half.append(word.whole[:_SHORT_HASH])
     for number in [word.text for word in taken.words[first:]] + taken.joined:
         if number.isdigit() and 9 <= len(number) <= 15:
@@ -314,5 +309,13 @@ def _is_weak(word: str) -> bool:
     return len(word) == 1 or folded in _ADDRESS_WORDS or folded in word_lists().stop
 
 
-def _telling(terms: Iterable[str]) -> Iterator[str]:
-    return (term for term in terms if len(term) >= _SHORTEST_PART or not term.isascii())
+def _stand_ins(word: _Word) -> tuple[str, ...]:
+    """Return the parts of a name that are looked for where nothing has it: of one with a number, that."""
+    if len(word.parts) < 2:
+        return ()
+    numbers = [part for part in word.parts if part.isdigit()]
+    return tuple(
+        term
+        for part, term in zip(word.parts, word.terms, strict=True)
+        if len(term) >= _SHORTEST_PART and (not numbers or part.isdigit())
+    )

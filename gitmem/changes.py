@@ -55,6 +55,15 @@ class Hints:
             self.again | other.again,
         )
 
+    def without(self, done: Hints) -> Hints:
+        """Return what is left of a set when what another one names is done; doubt and state stay."""
+        return Hints(
+            self.paths - done.paths,
+            turns=self.turns and not done.turns,
+            doubt=self.doubt,
+            again=self.again - done.again,
+        )
+
 
 class Changes(Protocol):
     """A source of hints about one home."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gitmem.indexer import CatchUp
     from gitmem.machine_settings import Setting, SettingChange
     from gitmem.memory_get import Memory
+    from gitmem.reindexing import Reindexed
     from gitmem.search import SearchReply
     from gitmem.shown import Shown
     from gitmem.status import Status
@@ -272,9 +273,34 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
         """Put small parts of the search index together, up to a number of documents."""
         return self._parts.indexer.merge(most)
 
-    def reindex(self) -> CatchUp:
-        """Build the search index anew."""
-        return self._parts.indexer.rebuild()
+    def is_index_behind(self) -> bool:
+        """Say whether the search index lacks something that no hint tells of."""
+        return self._parts.indexer.is_behind()
+
+    def reindex(
+        self, *, wait: bool | None = None, progress: Callable[[Reindexed], object] = lambda _: None
+    ) -> Reindexed:
+        """Build the search index anew; what is indexed is searched until it is replaced.
+
+        Args:
+            wait: for the end; None waits only where no watcher goes on with it.
+            progress: is told about once a second how far it is.
+        """
+        from gitmem.reindexing import Reindexing
+        from gitmem.watch_state import ask_watcher, is_watched
+
+        layout = self.layout
+        work = Reindexing(
+            self._parts.indexer,
+            self._parts.index,
+            is_watched=lambda: is_watched(layout),
+            ask_watcher=lambda: ask_watcher(layout),
+            progress=progress,
+        )
+        begun = work.begin()
+        if begun.reasons or wait is False or (wait is None and begun.watcher):
+            return begun
+        return work.finish()
 
     def apply_spool(self, *, wait: float = 0.0) -> int:
         """Bring turns that others left in the spool to the turn line; return how many.

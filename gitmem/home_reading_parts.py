@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gitmem.agent_sight import AgentSight
     from gitmem.findings import Finding
     from gitmem.history import History
+    from gitmem.index_trouble import IndexTrouble
     from gitmem.indexer import Indexer
     from gitmem.judgements import Judgements
     from gitmem.ledger_copy import LedgerCopy
@@ -116,7 +117,21 @@ class ReadingParts:
         """What brings the index up to date."""
         from gitmem.indexer import Indexer
 
-        return Indexer(self.repository, self.ledger, self.layout, self.note_ids, self.index)
+        return Indexer(
+            self.repository,
+            self.ledger,
+            self.layout,
+            self.note_ids,
+            self.index,
+            trouble=self.index_trouble,
+        )
+
+    @cached_property
+    def index_trouble(self) -> IndexTrouble:
+        """Why the search index could not be written the last time."""
+        from gitmem.index_trouble import IndexTrouble
+
+        return IndexTrouble()
 
     @cached_property
     def search(self) -> Search:
@@ -142,6 +157,7 @@ class ReadingParts:
             ),
             judgements=self.judgements,
             sight=self.sight,
+            trouble=self.index_trouble,
             now=self.now,
         )
 

@@ -96,6 +96,11 @@ class Layout:
         return self.derived / "index"
 
     @property
+    def index_request(self) -> Path:
+        """A file that is made to let the watcher look at the index at once."""
+        return self.private / "index-request"
+
+    @property
     def catalog(self) -> Path:
         """The rendered notes catalog."""
         return self.derived / "catalog.md"

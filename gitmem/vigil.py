@@ -18,6 +18,7 @@ from gitmem.durable_file import write_file
 from gitmem.duty import NAMED_AFTER, Duty
 from gitmem.errors import ConflictError, GitmemError, HomeError, HomeLocked
 from gitmem.home_place import HomePlace, fresh_index_lock
+from gitmem.index_retries import IndexRetries
 from gitmem.layout import NOTES
 from gitmem.tree_sight import TreeSight
 from gitmem.watch_parts import CatchUpReport, Clock, Pace, WatchParts
@@ -69,7 +70,7 @@ class Vigil:
         self._held_until = -math.inf
         self._away_since: float | None = None
         self._reconcile_at = self._heartbeat_at = -math.inf
-        self._retry_at, self._retries = math.inf, 0
+        self._retries = IndexRetries(pace.patience, pace.retry)
         self._stalls = 0
         self._next_catalog = -math.inf
         self._is_catalog_due = False
@@ -136,6 +137,7 @@ class Vigil:
     def _round(self) -> None:
         if self._now() >= self._reconcile_at:
             self._reconcile()
+        self._want(Hints(again=self._retries.take_due(self._now())))
         self._run_duties()
         self._report()
 
@@ -146,7 +148,8 @@ class Vigil:
 
     def _pause(self) -> float:
         duties = (*self._duties, *self._merges)
-        due_at = min(self._reconcile_at, self._heartbeat_at, *(duty.due_at for duty in duties))
+        others = (self._reconcile_at, self._heartbeat_at, self._retries.due_at)
+        due_at = min(*others, *(duty.due_at for duty in duties))
         return max(due_at - self._now(), 0.0)
 
     # What came
@@ -190,9 +193,8 @@ class Vigil:
         self._reconcile_at = now + max(base, min(cost / self._pace.share, self._pace.longest))
         self.state = replace(self.state, reconciled=self._clock.wall())
         self._after_operation()
-        if now >= self._retry_at:
-            self._want(Hints(doubt=f"{self.state.quarantined} items could not be indexed"))
-            self._retry_at = math.inf
+        if not self._due.doubt and self._parts.is_index_behind():
+            self._want(Hints(doubt="the index is behind"))
         self._spool.ask(now)
         self._settle.ask(now)
 
@@ -202,7 +204,7 @@ class Vigil:
         hints = self._released()
         if not hints:
             return
-        self._due = Hints() if hints.doubt else Hints(self._due.paths - hints.paths, doubt=self._due.doubt)
+        self._due = Hints() if hints.doubt else self._due.without(hints)
         if hints.doubt or hints.paths:  # a round of turns is over before anybody has read this
             self._report("reconciling" if hints.doubt else "catching_up")
         if self._is_catalog_due and (hints.doubt or hints.paths):
@@ -210,7 +212,7 @@ class Vigil:
             self._catalog.ask(self._next_catalog)
         try:
             report = self._parts.catch_up(hints)
-            self._count(report)
+            self._count(report, hints)
             _raise_reason(report)
         except BaseException:
             self._due |= hints
@@ -250,17 +252,13 @@ class Vigil:
     def _operation(self) -> str | None:
         return self._parts.operation() or fresh_index_lock(self._layout, self._clock.wall())
 
-    def _count(self, report: CatchUpReport) -> None:
-        quarantined = len(report.quarantined)
-        if quarantined != self.state.quarantined:
-            self._retries = 0
-        if not quarantined:
-            self._retry_at = math.inf
-        elif self._retry_at == math.inf:
-            self._retry_at = self._now() + self._pace.retry * 2.0 ** min(self._retries, 4)
-            self._retries += 1
-        rounds = self.state.rounds + (not report.reasons)
-        self.state = replace(self.state, rounds=rounds, pending=report.pending, quarantined=quarantined)
+    def _count(self, report: CatchUpReport, hints: Hints) -> None:
+        self.state = replace(self.state, pending=report.pending)
+        if report.reasons:  # it did not look, or not at everything
+            return
+        names = frozenset(map(str, report.quarantined))
+        self._retries.see(names, None if hints.doubt else hints.again, self._now())
+        self.state = replace(self.state, rounds=self.state.rounds + 1, quarantined=len(names))
 
     def _put_off_merges(self) -> None:
         """Merge when it is quiet: a merge takes as long as ten rounds, and a turn must not wait for it."""

@@ -49,6 +49,7 @@ def open_parts(path: Path) -> WatchParts:
         layout=home.layout,
         changes=WatchdogChanges(home.layout),
         catch_up=lambda hints: home.catch_up(hints, seconds=ROUND, merged=MERGED),
+        is_index_behind=home.is_index_behind,
         merge=home.merge_index,
         render_catalog=home.catalog,
         settle_pending=home.branch.settle,

@@ -50,6 +50,7 @@ class WatchParts:
         changes: the source of hints, not yet started.
         catch_up: brings the index up to date. It is told where something changed, and may look elsewhere too;
             doing it twice is harmless. It may leave a part for the next call, which comes at once.
+        is_index_behind: says whether the index lacks something that no hint tells of.
         merge: puts small parts of the index together, up to a number of documents; rounds, which have to be
             quick, leave many of them.
         render_catalog: returns the text of the notes catalog.
@@ -62,6 +63,7 @@ class WatchParts:
     layout: Layout
     changes: Changes
     catch_up: Callable[[Hints], CatchUpReport]
+    is_index_behind: Callable[[], bool]
     merge: Callable[[int], object]
     render_catalog: Callable[[], str]
     settle_pending: Callable[[], object]
@@ -90,7 +92,8 @@ class Pace:
         rest: the same for large ones.
         unrest: the most that large ones are put off because there was no rest.
         once: how long `once` waits for what is busy.
-        retry: before items that could not be indexed are tried again; doubled each time up to 16-fold.
+        retry: before what could not be indexed, and has been tried for a minute and a half by `patience`, is
+            tried again; doubled each time up to 16-fold.
         patience: after a failure.
     """
 

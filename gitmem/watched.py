@@ -30,11 +30,13 @@ class Area(Enum):
         TREE: authored files, as they are on disk.
         TURNS: a turn line moved, here or by a fetch, or a turn was acknowledged in the spool.
         STATE: HEAD, or an operation of Git that began or ended.
+        INDEX: somebody asks for a look at the index.
     """
 
     TREE = auto()
     TURNS = auto()
     STATE = auto()
+    INDEX = auto()
 
 
 class Scope:
@@ -53,6 +55,11 @@ class Scope:
         # The spool comes with the first turn; made by the watcher it could bring back a removed home.
         above = (layout.spool, *layout.spool.parents)
         self._spool_way = frozenset(str(path) for path in above if layout.common_dir in path.parents)
+        self._areas = {
+            **dict.fromkeys(self._spool_way, Area.TURNS),
+            f"{layout.common_dir}/packed-refs": Area.TURNS,
+            str(layout.index_request): Area.INDEX,
+        }
         folders = (layout.root, layout.git_dir, layout.common_dir, layout.common_dir / "refs")
         #: Folders that must be there; without one of them watching starts over.
         self.anchors: Final[tuple[Path, ...]] = tuple(dict.fromkeys(folders))
@@ -63,12 +70,10 @@ class Scope:
         folder += "/"
         if folder == self._git and name in GIT_STATES:
             return Area.STATE
-        if folder == self._common and name == "packed-refs":
-            return Area.TURNS
+        if path in self._areas:
+            return self._areas[path]
         if folder == self._spool:
             return Area.TURNS if name.endswith(".turn") else None
-        if path in self._spool_way:
-            return Area.TURNS
         if path.startswith(self._refs):
             return Area.TURNS if self._is_ref(path) else None
         return Area.TREE if self.tree_path(path) else None

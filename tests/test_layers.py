@@ -32,8 +32,7 @@ FLOORS = [
         chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
         disguises threats recorded_threats scanner found_edits prose_section prompt_block stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
-        english_dates english_relative chinese_dates date_pieces asked_dates question traits documents
-        manifest
+        english_dates english_relative chinese_dates asked_dates question traits documents manifest
         postings_cache exact_words snippet advanced_query search_reply
         session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
@@ -51,12 +50,12 @@ FLOORS = [
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
         branch_landing branch_queue operator_branch curated auto_load store_sight content_checks
         commit_checks hook_scripts hook_files pushed_lines note_ids authored_files note_paths notes
-        tree_sight proposals write_approval duty watch_state home_place writer failure_counts lines
+        tree_sight proposals write_approval duty index_retries watch_state home_place writer failure_counts lines
         spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
         sealing line_position line_merge line_recovery disk_copy line_draft turn_line adoption
         ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
-        """init turn index_backlog index_batch index_trouble indexer memory_text gone_entries memory_files
+        """init turn index_backlog index_batch index_trouble indexer reindexing memory_text gone_entries memory_files
         agent_sight memory_get latest_snapshots search_candidates scoring/ search_hits unindexed
         index_view index_status search
         status commit_found importers/ machine_settings memory_records authoring refused_facts

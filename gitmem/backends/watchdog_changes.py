@@ -169,6 +169,8 @@ def hints_at(scope: Scope, path: str, *, gone: bool) -> Hints:
     area = scope.area_of(path)
     if area is Area.TREE:
         return Hints(frozenset({scope.tree_path(path) or ""}))
+    if area is Area.INDEX:
+        return Hints() if gone else Hints(doubt="a look at the index is asked for")
     # A ref that went is no new turn: it was packed, which is told by itself, or somebody removes the home, in
     # which nothing may be written then.
     return Hints(turns=area is Area.TURNS and not gone, state=area is Area.STATE)

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 FEW: Final = 500
 #: Seconds that the search command may take for it, after its answer is out.
 SHARE: Final = 0.3
-_CATCH_UP: Final = "import sys; from gitmem import AgentHome; AgentHome.open(sys.argv[1]).catch_up()"
+#: A second at a time, so that whoever wants to index something new need not wait for the end.
+_CATCH_UP: Final = """
+import sys
+from gitmem import AgentHome
+home = AgentHome.open(sys.argv[1])
+while True:
+    done = home.catch_up(seconds=1.0)
+    if not done.pending or done.reasons:
+        break
+"""
 
 
 def catch_up(home: AgentHome, pending: int) -> None:

@@ -85,6 +85,7 @@ class HashIndex:
             layout=layout,
             changes=WatchdogChanges(layout, open_tap=open_tap),
             catch_up=self.catch_up,
+            is_index_behind=lambda: False,
             merge=lambda _: None,
             render_catalog=self.catalog,
             settle_pending=lambda: None,

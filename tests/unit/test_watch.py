@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ class Desk:
         self.merges: list[tuple[float, int]] = []
         self.fault: Exception | None = None
         self.catalog = "catalog"
+        self.is_behind = False
         self.rendered = self.settled = self.spooled = self.opened = self.closed = 0
         self.operation: str | None = None
         self.told: list[str] = []
@@ -101,6 +103,7 @@ class Desk:
             layout=layout,
             changes=self.changes,
             catch_up=self.catch_up,
+            is_index_behind=lambda: self.is_behind,
             merge=lambda most: self.merges.append((self.seconds, most)),
             render_catalog=self.render,
             settle_pending=lambda: self.count("settled"),
@@ -375,8 +378,34 @@ class TestFailures:
         desk.reports = [Report(quarantined=["notes/a.md"])] * 50
         rounds = desk.run(*desk.pass_time(400))
         assert desk.state()["quarantined"] == 1
-        assert {one.doubt for one in rounds} == {"1 items could not be indexed"}
-        assert 2 <= len(rounds) <= 4
+        assert {one.again for one in rounds} == {frozenset({"notes/a.md"})}
+        assert not any(one.doubt for one in rounds)
+        at = [round(later - sooner, 1) for sooner, later in pairwise(desk.times)]
+        assert at == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 60.0, 120.0]
+
+    def test_what_works_again_is_forgotten(self, desk: Desk) -> None:
+        """What fails again later is soon tried again; a round that could not look says nothing of it."""
+        bad = Report(quarantined=["notes/a.md"])
+        busy = Report(0, reasons=["another process is indexing"], busy=True)
+        desk.reports = [bad, bad, busy, Report(), bad]
+        rounds = desk.run(*desk.pass_time(20), Hints(turns=True), *desk.pass_time(0.6))
+        names = frozenset({"notes/a.md"})
+        assert [one.again for one in rounds] == [names, names, names, frozenset(), names]
+        assert desk.state()["quarantined"] == 0
+
+    def test_an_index_that_is_behind_is_found_without_a_hint(self, desk: Desk) -> None:
+        """Somebody removed it, put an older one in its place, or asks for a new one (S14)."""
+
+        def behind() -> None:
+            desk.is_behind = True
+
+        def caught_up(hints: Hints) -> Report:
+            desk.is_behind = False
+            return catch_up(hints)
+
+        catch_up, desk.catch_up = desk.catch_up, caught_up  # type: ignore[method-assign]
+        rounds = desk.run(behind, *desk.pass_time(100))
+        assert [one.doubt for one in rounds] == ["the index is behind"]
 
     def test_a_dead_source_of_hints_is_a_doubt(self, desk: Desk) -> None:
         """Nobody knows what was missed."""

@@ -32,7 +32,7 @@ FLOORS = [
         chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
         disguises threats recorded_threats scanner found_edits prose_section prompt_block stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
-        english_dates english_relative chinese_dates asked_dates question traits documents manifest
+        english_dates english_relative chinese_dates date_pieces asked_dates question traits documents manifest
         postings_cache exact_words snippet advanced_query search_reply
         session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
@@ -41,7 +41,8 @@ FLOORS = [
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
         shared_files file_exchange work_tree home_owner attribute_files commit_signing
-        new_repository ref_files pack_files pack_sources private_folder search_index memory_part
+        new_repository ref_files pack_files pack_sources private_folder search_index
+        index_damage memory_part
         changes cat_file templates/""",
         # 3 one library each, and the fakes
         """backends/dulwich_repository backends/whoosh_index/ backends/tantivy_index/

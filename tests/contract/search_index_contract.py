@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
+from gitmem.analysis import Analysis
 from gitmem.documents import Document, analyze
 from gitmem.manifest import EMPTY, FileMark, Manifest, SegmentMark
 from gitmem.search_index import (
@@ -44,7 +46,8 @@ def names(snapshot: IndexSnapshot, term: str) -> list[str]:
     """Return which documents have a term."""
     found = []
     for part in snapshot.parts:
-        found += [part.document(number).record or "" for number in part.postings(term)[0]]
+        numbers = [number for number in part.postings(term)[0] if number not in part.removed]
+        found += [part.document(number).record or "" for number in numbers]
     return sorted(found)
 
 
@@ -194,6 +197,41 @@ class SearchIndexContract:
         snapshot = commit(index, IndexChange(EMPTY, add=[item]))
         assert snapshot.parts[0].document(0) == item.document
 
+    def test_every_term_is_found_with_its_count(self, index: SearchIndex) -> None:
+        """What the analyzer gives comes back as it went in, whatever the script and the signs in it."""
+        texts = [
+            "port port port memory.char_limit C++ C# it's ADR-016",
+            "上海 東京タワー ภาษาไทย مرحبا 🙂 ½ ﷺ \u2028x\u00a0y",
+            "a\x1f1 b\x1e c\x1d \x85 \udce9 ß ſ İ",
+            "",
+        ]
+        items = [document(f"m{at}", text) for at, text in enumerate(texts)]
+        (part,) = commit(index, IndexChange(EMPTY, add=items)).parts
+        for number, item in enumerate(items):
+            for term, count in item.analysis.counts.items():
+                numbers, counts = part.postings(term)
+                assert dict(zip(numbers, counts, strict=True))[number] == count
+        assert part.terms_from("", 1000) == sorted({t for item in items for t in item.analysis.counts})
+
+    def test_terms_that_no_analyzer_gives_are_found_too(self, index: SearchIndex) -> None:
+        """The index does not lean on what terms look like today."""
+        odd = ["a b", "a", "a\x1f2", "\x1e", "a\u3000", "\udc80", "a\nb", "x" * 300]
+        item = document("m1", "x")
+        counts = {term: at + 1 for at, term in enumerate(odd)}
+        (part,) = commit(index, IndexChange(EMPTY, add=[replace(item, analysis=Analysis(counts, 9))])).parts
+        for term, count in counts.items():
+            assert [list(values) for values in part.postings(term)] == [[0], [count]]
+        assert set(part.terms_from("a", 10)) == {"a", "a b", "a\x1f2", "a\u3000", "a\nb"}
+        assert list(part.postings("\udc81")[0]) == []
+
+    def test_counts_keep_their_documents(self, index: SearchIndex) -> None:
+        """Postings are in the order of the documents, whatever the counts."""
+        items = [document(f"m{at}", "port " * (1 + at * 7 % 5)) for at in range(40)]
+        (part,) = commit(index, IndexChange(EMPTY, add=items)).parts
+        numbers, counts = part.postings("port")
+        assert list(numbers) == list(range(40))
+        assert list(counts) == [1 + at * 7 % 5 for at in range(40)]
+
     def test_closing_loses_nothing(self, index: SearchIndex) -> None:
         """A closed index opens itself again."""
         commit(index, IndexChange(manifest("a"), add=[document("m1")]))
@@ -201,3 +239,34 @@ class SearchIndexContract:
         snapshot = index.snapshot()
         if snapshot is not None:
             assert names(snapshot, "port") == ["m1"]
+
+
+class StoredIndexContract(SearchIndexContract):
+    """What an index does beside that if it keeps its parts on disk."""
+
+    def test_what_is_erased_is_not_even_there_as_removed(self, index: SearchIndex) -> None:
+        """The files hold nothing of it, also where an earlier commit had removed it already."""
+        commit(index, IndexChange(EMPTY, add=[document("m1", "alpha"), document("m2", "omega", origin="b")]))
+        commit(index, IndexChange(EMPTY, add=[document("m3", "omega"), document("m4", "alpha", origin="b")]))
+        commit(index, IndexChange(EMPTY, remove_origins={"b"}))
+        snapshot = commit(index, IndexChange(EMPTY, remove_records={"m2", "m3"}, erase=True))
+        held = [part.document(number) for part in snapshot.parts for number in range(part.size)]
+        assert "omega" not in {one.text for one in held}
+        assert [list(part.postings("omega")[0]) for part in snapshot.parts] == [[]] * len(snapshot.parts)
+        assert names(snapshot, "alpha") == ["m1"]
+
+    def test_merging_changes_nothing(self, index: SearchIndex) -> None:
+        """Documents keep their terms, numbers and order when their parts become one."""
+        for at in range(30):
+            commit(
+                index, IndexChange(EMPTY, add=[document(f"m{at}", f"turn{at} port port", session=f"s{at}")])
+            )
+        commit(index, IndexChange(EMPTY, remove_records={"m3", "m29"}, erase=True))
+        snapshot = commit(index, IndexChange(EMPTY))
+        assert len(snapshot.parts) < 20
+        found = {}
+        for part in snapshot.parts:
+            counts = dict(zip(*part.postings("port"), strict=True))
+            for number in set(range(part.size)) - set(part.removed):
+                found[part.document(number).record] = (counts[number], part.column("session")[number])
+        assert found == {f"m{at}": (2.0, key_of(f"s{at}")) for at in range(30) if at not in (3, 29)}

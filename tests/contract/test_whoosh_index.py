@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from contract.search_index_contract import SearchIndexContract
+from contract.search_index_contract import StoredIndexContract
 from gitmem.backends.whoosh_index import WhooshIndex
 from gitmem.search_index import SearchIndex
 
 
-class TestWhooshIndex(SearchIndexContract):
+class TestWhooshIndex(StoredIndexContract):
     """The real one, in a folder of its own."""
 
     @pytest.fixture

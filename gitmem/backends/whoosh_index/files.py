@@ -33,6 +33,8 @@ ROW: Final = "row"
 _TOC: Final = re.compile(rf"_{NAME}_([0-9]+)\.toc")
 _SEAL_BYTES: Final = 32
 _MANIFEST: Final = re.compile(r"manifest-([0-9]+)\.json")
+#: How the name of a manifest begins that a kill left half written.
+_BROKEN_OFF: Final = ".manifest-"
 
 
 class TermCounts(fields.FieldType):
@@ -356,10 +358,10 @@ def manifest_file(folder: Path, generation: int) -> Path:
 
 
 def remove_other_manifests(folder: Path, generation: int) -> None:
-    """Remove the manifests of all commits but one."""
+    """Remove the manifests of all commits but one, and what a kill left of one."""
     for path in list(folder.iterdir()):
         match = _MANIFEST.fullmatch(path.name)
-        if match and int(match[1]) != generation:
+        if (match and int(match[1]) != generation) or path.name.startswith(_BROKEN_OFF):
             path.unlink(missing_ok=True)
 
 

@@ -12,7 +12,6 @@ from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC
 from whoosh.reading import SegmentReader
 
-from gitmem.backends.whoosh_index.damage import translated_damage
 from gitmem.backends.whoosh_index.files import (
     NAME,
     SCHEMA,
@@ -26,6 +25,7 @@ from gitmem.backends.whoosh_index.segment import DecodedSegment, SegmentPart
 from gitmem.backends.whoosh_index.writer import write_commit
 from gitmem.errors import HomeLocked
 from gitmem.file_lock import file_lock
+from gitmem.index_damage import translated_damage
 from gitmem.manifest import EMPTY, Manifest
 from gitmem.postings_cache import DEFAULT_BYTES, PostingsCache
 from gitmem.private_folder import make_private, remove_folder, remove_leftovers, standing_of

@@ -12,9 +12,9 @@ from typing import Any
 
 from whoosh.reading import SegmentReader
 
-from gitmem.backends.whoosh_index.damage import translated_damage
 from gitmem.backends.whoosh_index.files import ROW, TERMS
 from gitmem.documents import Document, from_row
+from gitmem.index_damage import translated_damage
 from gitmem.postings_cache import PostingsCache
 from gitmem.search_index import IndexDamaged
 

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from whoosh.index import FileIndex
 from whoosh.reading import SegmentReader
@@ -26,12 +26,8 @@ from gitmem.backends.whoosh_index.files import (
 )
 from gitmem.backends.whoosh_index.segment import DecodedSegment
 from gitmem.documents import to_row
+from gitmem.index_merging import PartSize, choose_merged
 from gitmem.search_index import COLUMNS, IndexChange, Indexed, IndexPart, key_of
-
-#: So many segments of one order of size are merged into one of the next.
-_FAN: Final = 8
-#: A segment of which more than this share is removed is written anew when merging is allowed.
-_REMOVED_SHARE: Final = 0.5
 
 
 def write_commit(folder: Path, parts: Sequence[IndexPart], change: IndexChange) -> None:
@@ -55,7 +51,7 @@ def write_commit(folder: Path, parts: Sequence[IndexPart], change: IndexChange) 
 
 
 def _remove(writer: _Writer, parts: Sequence[IndexPart], change: IndexChange) -> frozenset[int]:
-    """Mark the documents that go as removed; return the places of the parts that had some."""
+    """Mark the documents that go as removed; return the places of the parts that hold any of them."""
     wanted = {
         "origin": {key_of(origin) for origin in change.remove_origins},
         "record": {key_of(record) for record in change.remove_records},
@@ -65,18 +61,16 @@ def _remove(writer: _Writer, parts: Sequence[IndexPart], change: IndexChange) ->
     for place, part in enumerate(parts):
         for name, keys in wanted.items():
             column = part.column(name) if keys else ()
-            for number in (n for n, key in enumerate(column) if key in keys and n not in part.removed):
-                writer.delete_document(base + number)
+            for number in (n for n, key in enumerate(column) if key in keys):
                 touched.add(place)
+                if number not in part.removed:
+                    writer.delete_document(base + number)
         base += part.size
     return frozenset(touched)
 
 
 class _MergePolicy:
     """Chooses which segments of an index become one; called by Whoosh when it commits.
-
-    Segments grow geometrically, so a document is rewritten a few times in its life and there are never many
-    segments. One that is mostly removed is rewritten, one that is removed altogether is dropped.
 
     Args:
         limit: most documents to merge.
@@ -89,36 +83,11 @@ class _MergePolicy:
 
     def __call__(self, writer: _Writer, segments: list[Any]) -> list[Any]:
         """Take over the segments that are merged into the new one; return those that stay."""
-        chosen = {s.segid for place, s in enumerate(segments) if place in self._places}
-        alive = [s for s in segments if _live(s)]
-        chosen |= {s.segid for s in self._worn(alive)}
-        chosen |= {s.segid for s in self._small([s for s in alive if s.segid not in chosen])}
-        for segment in alive:
-            if segment.segid in chosen:
-                writer.add_reader(SegmentReader(writer.storage, SCHEMA, segment))
-        return [s for s in alive if s.segid not in chosen]
-
-    def _worn(self, segments: list[Any]) -> list[Any]:
-        worn = [s for s in segments if s.deleted_count() > s.doc_count_all() * _REMOVED_SHARE]
-        return [s for s in worn if _live(s) <= self._limit]
-
-    def _small(self, segments: list[Any]) -> list[Any]:
-        """Return the smallest segments if many are of one order of size, and what that order grows into."""
-        orders: dict[int, list[Any]] = {}
-        for segment in segments:
-            orders.setdefault(_live(segment).bit_length() // 3, []).append(segment)
-        chosen: list[Any] = []
-        for order in sorted(orders):
-            group = chosen + orders[order]
-            if len(orders[order]) + bool(chosen) < _FAN or sum(map(_live, group)) > self._limit:
-                break
-            chosen = group
-        return chosen
-
-
-def _live(segment: Any) -> int:
-    count: int = segment.doc_count_all() - segment.deleted_count()
-    return count
+        sizes = [PartSize(s.doc_count_all(), s.doc_count_all() - s.deleted_count()) for s in segments]
+        chosen = choose_merged(sizes, self._limit, self._places)
+        for place in sorted(chosen):
+            writer.add_reader(SegmentReader(writer.storage, SCHEMA, segments[place]))
+        return [s for place, s in enumerate(segments) if sizes[place].live and place not in chosen]
 
 
 class _Writer(SegmentWriter):

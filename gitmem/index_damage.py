@@ -1,4 +1,4 @@
-"""Whatever Whoosh raises over files that it cannot read, as one exception."""
+"""Whatever a library raises over files of an index that it cannot read, as one exception."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitmem.manifest import OtherFormat
 from gitmem.search_index import IndexDamaged, IndexOutdated, IndexRefused
 
 #: The disk or the system fails, not the index: such errors pass through.
-_OUTER_ERRORS: Final = frozenset(
+OUTER_ERRORS: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
     | {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 )
@@ -21,7 +21,7 @@ _OUTER_ERRORS: Final = frozenset(
 def translated_damage() -> Iterator[None]:
     """Turn errors over damaged files into `IndexDamaged`.
 
-    Whoosh has no common exception for them: seen are TypeError, UnpicklingError, IndexError, EOFError,
+    Whoosh has no common exception for them: of it are seen TypeError, UnpicklingError, IndexError, EOFError,
     FileNotFoundError, EmptyIndexError, struct.error, zlib.error and more, as the wrong byte will have it.
     """
     try:
@@ -31,7 +31,7 @@ def translated_damage() -> Iterator[None]:
     except OtherFormat as error:
         raise IndexOutdated(str(error)) from error
     except OSError as error:
-        if error.errno in _OUTER_ERRORS:
+        if error.errno in OUTER_ERRORS:
             raise
         raise IndexDamaged(f"{type(error).__name__}: {error}") from error
     except Exception as error:

@@ -1,0 +1,50 @@
+"""Makes a part that tantivy has."""
+
+from __future__ import annotations
+
+import secrets
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from tantivy import Index
+
+from gitmem.backends.tantivy_index.columns_file import write_columns
+from gitmem.backends.tantivy_index.commit_file import PartMark
+from gitmem.backends.tantivy_index.damage import translated_writing
+from gitmem.backends.tantivy_index.fields import schema, to_stored
+from gitmem.backends.tantivy_index.part_file import PACKED, pack
+from gitmem.backends.tantivy_index.scratch import scratch_folder
+from gitmem.search_index import COLUMNS, Indexed
+
+#: Memory after which tantivy would begin a second segment; it takes only what it needs.
+_MOST_MEMORY: Final = 1 << 30
+
+
+def write_tantivy(folder: Path, documents: Iterable[Indexed]) -> PartMark:
+    """Write a part's file."""
+    name = f"{secrets.token_hex(8)}{PACKED}"
+    with scratch_folder(folder) as scratch:
+        size = _fill(scratch, documents)
+        return PartMark(name, pack(scratch, folder / name), size)
+
+
+def _fill(folder: Path, documents: Iterable[Indexed]) -> int:
+    """Write documents into an empty folder; return how many there were."""
+    columns: dict[str, array[int]] = {name: array("q") for name in COLUMNS}
+    size = 0
+    with translated_writing():
+        # One thread keeps the order of the documents.
+        writer = Index(schema(), path=str(folder), reuse=False).writer(_MOST_MEMORY, 1)
+    for item in documents:
+        with translated_writing():
+            writer.add_document(to_stored(size, item))
+        for column, value in zip(columns.values(), item.column_values(), strict=True):
+            column.append(value)
+        size += 1
+    with translated_writing():
+        writer.commit()
+        writer.wait_merging_threads()
+    write_columns(folder, columns)
+    return size

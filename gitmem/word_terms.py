@@ -25,7 +25,7 @@ _LONGEST_WHOLE: Final = 100
 _SHORTEST_PART: Final = 3
 #: So many digits of a commit id are shown by default.
 _SHORT_HASH: Final = 7
-#: How many digits a commit id has, abbreviated or whole; other ids may share their first digits: it is a time.
+#: How many digits a commit id has, short or whole; other ids may share their first digits, a time.
 _COMMIT_LENGTHS: Final = frozenset({*range(_SHORT_HASH + 1, 13), 40, 64})
 #: A local telephone number, whatever stands before it.
 _LOCAL_NUMBER: Final = 7

@@ -1,72 +1,217 @@
-"""The search index beside SQLite's FTS5, on the same records in one run: building it, its size, asking it.
+"""Speed of search beside other keyword searches, on the same records and questions in one run.
 
-    python benchmarks/bench_search.py [--records 20000 100000] [--data FOLDER] [--queries 200]
+    python benchmarks/bench_search.py --data FOLDER [--records 1000 10000 100000] [--queries 200]
 
-Without `--data` the texts are made up from a vocabulary with Zipf's frequencies. Questions are six words of
-some record, as an agent asks; FTS5 gets them joined by OR, with its Porter stemmer. Building is everything
-from the lines in the object store to the durable commit; both run in one process on one core.
+With `--data` records are sentences of the development conversations, shuffled, and questions are those asked
+about them; without it both are made up. The others get every word of a question joined by OR, and once more
+its content words only. Building is everything from the lines in the object store to the durable commit; it
+runs on one core. Messages belong to conversations of 25; `--conversation 100000` makes one of them all.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import json
-import random
 import re
-import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from bench_turns import rss
+from peers import Peer, missing, peers_of, size_of
+from search_corpus import Corpus, make_corpus
+
 from gitmem import AgentHome
+from gitmem.analysis import analyze_query
 
-_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"][:18]
-
-
-def texts_of(data: Path | None, seed: int = 1) -> Iterator[str]:
-    """Yield texts for ever: those of the development conversations, numbered, or made-up ones."""
-    if data is not None:
-        conversations = json.loads((data / "locomo" / "locomo-dev.json").read_text("utf-8"))
-        found = [
-            turn["text"]
-            for item in conversations
-            for session in item["conversation"].values()
-            if isinstance(session, list)
-            for turn in session
-        ]
-        for number in itertools.count():
-            yield f"{found[number % len(found)]} ({number})"
-    chance = random.Random(seed)
-    words = ["".join(parts) for parts in itertools.product(_SYLLABLES, repeat=3)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
-    chance.shuffle(words)
-    while True:
-        yield " ".join(chance.choices(words, weights, k=chance.randint(8, 40))) + "."
+#: A word that no record has, in a question that reads all that a search needs besides postings.
+_WARM_UP = "When did xyzzyq last speak?"
+_COLD_RUNS = 9
+_EMPTY_CACHE_RUNS = 60
 
 
-def questions(texts: list[str], count: int, seed: int = 2) -> list[str]:
-    """Return questions of six words of a record each."""
-    chance = random.Random(seed)
-    found = []
-    while len(found) < count:
-        words = re.findall(r"[A-Za-z]{3,}", chance.choice(texts))
-        if len(words) >= 6:
-            found.append(" ".join(chance.sample(words, 6)))
-    return found
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was measured of one search.
+
+    Attributes:
+        warm, content: seconds of each question, every word of it and its content words; gitmem leaves out the
+            others itself.
+        first: seconds of each question when it is asked for the first time.
+        rate: records a second when the index was built.
+        size: bytes of the index a record.
+    """
+
+    name: str
+    warm: Sequence[float]
+    content: Sequence[float]
+    first: Sequence[float]
+    rate: float
+    size: float
 
 
-def fill(home: AgentHome, texts: list[str]) -> None:
-    """Record texts as messages, many to a turn, because turns are not measured here."""
-    for start in range(0, len(texts), 500):
-        session = f"s{start // 2000}"
-        events = [{"kind": "message", "role": "user", "text": text} for text in texts[start : start + 500]]
-        home.record(events, session=session)
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--records", type=int, nargs="+", default=[1000, 10_000, 100_000])
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--conversation", type=int, default=25, help="messages of a conversation")
+    parser.add_argument("--engine", nargs="+", default=["whoosh"], help="gitmem's index: whoosh, tantivy")
+    parser.add_argument("--data", type=Path, help="folder with locomo/locomo-dev.json")
+    options = parser.parse_args()
+    for count in options.records:
+        corpus = make_corpus(options.data, count, options.queries)
+        print(f"\n{corpus.describe()}; conversations of {options.conversation}\n", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            rows, more = [], {}
+            for engine in options.engine:
+                row, facts = measure_gitmem(
+                    Path(folder) / f"home-{engine}", corpus, engine, options.conversation
+                )
+                rows.append(row)
+                more[row.name] = facts
+            rows += [measure_peer(*made, corpus) for made in peers_of(Path(folder), corpus.texts)]
+        print_rows(rows)
+        print_facts(more)
+    for name in missing():
+        print(f"\nNot installed, so not measured: {name}")
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """Print one line for each search; FTS5 with its Porter stemmer is what others are compared with."""
+    base = next(row for row in rows if "porter" in row.name)
+    every, content = statistics.median(base.warm), statistics.median(base.content)
+    print("| | a question, warm | × FTS5, every word | × FTS5, content words | first | records/s | bytes |")
+    print("|---|---|---|---|---|---|---|")
+    for row in rows:
+        rate = f"{row.rate:,.0f}" if row.rate else "–"
+        print(
+            f"| {row.name} | {percentiles(row.warm)} | {statistics.median(row.warm) / every:.2f} "
+            f"| {statistics.median(row.content) / content:.2f} | {percentiles(row.first)} | {rate} "
+            f"| {row.size:.0f} |"
+        )
+    print(f"\nFTS5 with content words only: {percentiles(base.content)}\n", flush=True)
+
+
+def print_facts(facts: dict[str, dict[str, str]]) -> None:
+    """Print what only gitmem has."""
+    print(f"| | {' | '.join(facts)} |\n|---|{'---|' * len(facts)}")
+    for name in next(iter(facts.values())):
+        print(f"| {name} | {' | '.join(own[name] for own in facts.values())} |", flush=True)
+
+
+# gitmem
+
+
+def measure_gitmem(path: Path, corpus: Corpus, engine: str, conversation: int) -> tuple[Row, dict[str, str]]:
+    """Build the index of a home and ask it.
+
+    Args:
+        path: of the home.
+        corpus: what is recorded, and asked.
+        engine: of the index.
+        conversation: how many messages it has.
+    """
+    with AgentHome.init(path, agent="aria") as home:
+        if engine != "whoosh":
+            home.config_set("search.engine", engine)
+        fill(home, corpus.texts, conversation)
+    facts, rate, size = measure_building(path, corpus)
+    facts["a question, cache empty"] = percentiles(list(empty_cache_times(path, corpus.questions)))
+    before = rss()
+    with AgentHome.open(path) as home:
+        first = [timed(lambda q=q: home.search(q)) for q in corpus.questions]  # type: ignore[misc]
+        warm = [timed(lambda q=q: home.search(q)) for q in corpus.questions]  # type: ignore[misc]
+        assert home.search(corpus.questions[0]).index_status.freshness == "fresh"
+        facts["memory that all questions took"] = f"{(rss() - before) // 1024} MB"
+        facts |= measure_growth(home, corpus)
+    facts["`gitmem search` as a process"] = percentiles(list(cold_times(path, corpus.questions)))
+    return Row(f"**gitmem**, {engine}", warm, warm, first, rate, size), facts
+
+
+def fill(home: AgentHome, texts: Sequence[str], conversation: int) -> None:
+    """Record texts as messages, a conversation to a turn, because turns are not measured here."""
+    most = min(conversation, 500)
+    for start in range(0, len(texts), most):
+        events = [{"kind": "message", "role": "user", "text": text} for text in texts[start : start + most]]
+        home.record(events, session=f"s{start // conversation}")
+
+
+def measure_building(path: Path, corpus: Corpus) -> tuple[dict[str, str], float, float]:
+    """Build the index; return facts, records a second of one core, and bytes a record."""
+    records = len(corpus.texts)
+    with AgentHome.open(path) as home:
+        began = time.perf_counter()
+        status = home.search(corpus.questions[0]).index_status
+        cold = time.perf_counter() - began
+        wall, cpu = time.perf_counter(), time.process_time()
+        home.catch_up()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        size = size_of(home.layout.index) / records
+    facts = {
+        "first answer without an index": f"{cold * 1000:.0f} ms, {status.freshness}",
+        "building, records/s by the clock": f"{records / wall:,.0f}",
+    }
+    return facts, records / cpu, size
+
+
+def empty_cache_times(path: Path, questions: Sequence[str]) -> Iterator[float]:
+    """Yield the seconds of questions, each asked of a home that has read only what any search needs."""
+    for question in questions[:_EMPTY_CACHE_RUNS]:
+        with AgentHome.open(path) as home:
+            home.search(_WARM_UP)
+            yield timed(lambda: home.search(question))  # noqa: B023
+
+
+def measure_growth(home: AgentHome, corpus: Corpus) -> dict[str, str]:
+    """Ask with a turn that is not indexed yet, then commit single turns to the index."""
+    home.record([{"kind": "message", "role": "user", "text": "a turn more"}], session="s0")
+    more = [timed(lambda q=q: home.search(q)) for q in corpus.questions]  # type: ignore[misc]
+    small = []
+    for number in range(30):
+        home.record([{"kind": "message", "role": "user", "text": f"word{number} again"}], session="s0")
+        small.append(timed(home.catch_up))
+    return {
+        "a question, with a turn not indexed": percentiles(more),
+        "commit of one turn to the index": percentiles(small),
+    }
+
+
+def cold_times(path: Path, questions: Sequence[str]) -> Iterator[float]:
+    """Yield the seconds of whole commands; the first one is not counted."""
+    for number, question in enumerate(questions[: _COLD_RUNS + 1]):
+        words = re.sub(r"^-+", "", question)
+        command = [sys.executable, "-m", "gitmem", "-C", str(path), "search", words]
+        seconds = timed(lambda: subprocess.run(command, check=True, capture_output=True))  # noqa: B023
+        if number:
+            yield seconds
+
+
+# Others
+
+
+def measure_peer(peer: Peer, cpu: float, corpus: Corpus) -> Row:
+    """Ask a peer every question, then its content words only."""
+    records = len(corpus.texts)
+    bare = [content_of(question) for question in corpus.questions]
+    first = [timed(lambda q=q: peer.ask(q)) for q in corpus.questions]  # type: ignore[misc]
+    warm = [timed(lambda q=q: peer.ask(q)) for q in corpus.questions]  # type: ignore[misc]
+    content = [timed(lambda q=q: peer.ask(q)) for q in bare]  # type: ignore[misc]
+    rate = records / cpu if peer.size else 0.0
+    return Row(peer.name, warm, content, first, rate, peer.size / records)
+
+
+def content_of(question: str) -> str:
+    """Return a question without words that carry no content, as gitmem leaves them out."""
+    return " ".join(unit.surface for unit in analyze_query(question))
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -76,107 +221,11 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def size_of(folder: Path) -> int:
-    """Return the bytes of the files in a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def percentiles(seconds: list[float]) -> str:
+def percentiles(seconds: Sequence[float]) -> str:
     """Return median and 95th percentile in milliseconds."""
     ordered = sorted(seconds)
-    return f"{statistics.median(ordered) * 1000:.1f} / {ordered[int(len(ordered) * 0.95)] * 1000:.1f} ms"
-
-
-def measure_gitmem(folder: Path, texts: list[str], asked: list[str]) -> dict[str, str]:
-    """Build the index of a home and ask it."""
-    path = folder / "home"
-    with AgentHome.init(path, agent="aria") as home:
-        fill(home, texts)
-    with AgentHome.open(path) as home:
-        began = time.perf_counter()
-        reply = home.search(asked[0])
-        cold = time.perf_counter() - began
-        status = reply.index_status
-        assert status.freshness == "building"
-        wall, cpu = time.perf_counter(), time.process_time()
-        home.catch_up()
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        index = size_of(home.layout.index)
-    with AgentHome.open(path) as home:
-        first = timed(lambda: home.search(asked[0]))
-        every_first = [timed(lambda q=q: home.search(q)) for q in asked]  # type: ignore[misc]
-        warm = [timed(lambda q=q: home.search(q)) for q in asked]  # type: ignore[misc]
-        assert home.search(asked[0]).index_status.freshness == "fresh"
-        home.record([{"kind": "message", "role": "user", "text": "a turn more"}], session="s0")
-        one_more = [timed(lambda q=q: home.search(q)) for q in asked]  # type: ignore[misc]
-        small = []
-        for number in range(30):
-            home.record([{"kind": "message", "role": "user", "text": f"word{number} again"}], session="s0")
-            small.append(timed(home.catch_up))
-    return {
-        "build, records/s (one core)": f"{len(texts) / cpu:,.0f} (wall {len(texts) / wall:,.0f})",
-        "index, bytes/record": f"{index / len(texts):.0f}",
-        "first answer without an index": f"{cold * 1000:.0f} ms, {status.freshness}",
-        "first answer of a process": f"{first * 1000:.0f} ms",
-        "question, words new to the process": percentiles(every_first),
-        "question, warm": percentiles(warm),
-        "the same with a turn not indexed": percentiles(one_more),
-        "commit of one turn": percentiles(small),
-    }
-
-
-def measure_fts5(folder: Path, texts: list[str], asked: list[str]) -> dict[str, str]:
-    """Build an FTS5 table and ask it."""
-    path = folder / "fts5.sqlite"
-    base = sqlite3.connect(path)
-    base.execute("CREATE VIRTUAL TABLE docs USING fts5(text, tokenize='porter unicode61')")
-    cpu = time.process_time()
-    for start in range(0, len(texts), 8192):
-        with base:
-            base.executemany("INSERT INTO docs VALUES (?)", [(text,) for text in texts[start : start + 8192]])
-    cpu = time.process_time() - cpu
-    base.close()
-    base = sqlite3.connect(path)
-
-    def ask(question: str) -> None:
-        words = " OR ".join(f'"{word}"' for word in question.split())
-        base.execute(
-            "SELECT rowid, text FROM docs WHERE docs MATCH ? ORDER BY bm25(docs) LIMIT 10", (words,)
-        ).fetchall()
-
-    first = timed(lambda: ask(asked[0]))
-    every_first = [timed(lambda q=q: ask(q)) for q in asked]  # type: ignore[misc]
-    warm = [timed(lambda q=q: ask(q)) for q in asked]  # type: ignore[misc]
-    base.close()
-    return {
-        "build, records/s (one core)": f"{len(texts) / cpu:,.0f}",
-        "index, bytes/record": f"{path.stat().st_size / len(texts):.0f}",
-        "first answer of a process": f"{first * 1000:.0f} ms",
-        "question, words new to the process": percentiles(every_first),
-        "question, warm": percentiles(warm),
-    }
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--records", type=int, nargs="+", default=[20_000, 100_000])
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--data", type=Path, help="folder with locomo/locomo-dev.json")
-    options = parser.parse_args()
-    for count in options.records:
-        texts = list(itertools.islice(texts_of(options.data), count))
-        asked = questions(texts, options.queries)
-        with tempfile.TemporaryDirectory() as folder:
-            gitmem = measure_gitmem(Path(folder), texts, asked)
-            fts5 = measure_fts5(Path(folder), texts, asked)
-        length = sum(map(len, texts)) / count
-        print(f"\n{count:,} records of {length:.0f} characters; median / 95th percentile\n")
-        print("| | gitmem | SQLite FTS5 |\n|---|---|---|")
-        for name, value in gitmem.items():
-            print(f"| {name} | {value} | {fts5.get(name, '–')} |")
+    middle, high = statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
+    return f"{middle * 1000:.1f} / {high * 1000:.1f} ms"
 
 
 if __name__ == "__main__":

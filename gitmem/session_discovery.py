@@ -120,7 +120,7 @@ class SessionDiscovery:
         """Yield what the search found and may be shown, best first."""
         rows = 0
         for hit in self._hits(request, by, discovery):
-            row = self._row(hit)
+            row = self._row(hit) if _speaks_of(request.query, hit) else None
             if row is None or row.role not in request.roles:
                 continue
             if context.holds(row.session, _id_of(hit.source_ref)):
@@ -172,6 +172,17 @@ class SessionDiscovery:
     def _recency(self, session: str) -> tuple[str, str]:
         facts = self._sessions.facts(session)
         return facts.first, facts.last
+
+
+def _speaks_of(query: str, hit: Hit) -> bool:
+    """Say whether a message has words of a question itself, or was said by somebody whom it names.
+
+    What was found for its neighbour's words is shown beside that neighbour, if that is shown at all.
+    """
+    if hit.highlights:
+        return True
+    said = f"{hit.snippet} {hit.metadata.get('author') or ''}".casefold()
+    return any(word in said for word in query.casefold().split())
 
 
 def _by_time(rows: Sequence[Found], sort: str) -> Sequence[Found]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.search_reply import Hit
@@ -15,10 +15,14 @@ REPLY_CHARS: Final = 40_000
 #: Characters of a message at most, and of one that only shows how a conversation began or ended.
 MESSAGE_CHARS: Final = 4_000
 BOOKEND_CHARS: Final = 1_200
+#: No message takes more of a reply: a character that has to be escaped takes six.
+_UNCUT: Final = 6 * MESSAGE_CHARS
 #: What the marks of a cut message take at most.
 _MARKS: Final = 170
 #: Characters before the place in a long message that the question found.
 _BEFORE: Final = 200
+#: What can be left out of a message that `get` tells of it too.
+_SIDE_FIELDS: Final = frozenset({"tool_calls", "tool_calls_truncated", "retracted"})
 #: Below this, fewer messages are shown instead of shorter ones.
 _LEAST: Final = 100
 _MONTHS: Final = (
@@ -67,7 +71,7 @@ def fit(draft: Draft, shrink: Callable[[Draft], bool] = lambda _: False) -> dict
         is_cut = [len(one.text) > one.most for one in told]
         bare = _size(_made(draft, 0)) - _MARKS * sum(map(bool, (one.text for one in told)))
         if bare + sum(lengths) + _MARKS * sum(is_cut) <= REPLY_CHARS:
-            return _bounded(draft, MESSAGE_CHARS)
+            return _bounded(draft, _UNCUT)
         room = REPLY_CHARS - bare - _MARKS * len(told)
         if room < _LEAST * len(told) and shrink(draft):
             continue
@@ -91,7 +95,24 @@ def _level(lengths: Sequence[int], room: int) -> int:
         if waiting[0] > share:
             return share
         left -= waiting.pop(0)
-    return MESSAGE_CHARS
+    return _UNCUT
+
+
+def leave_out_calls(draft: Draft) -> bool:
+    """Leave out of all messages what is told besides their texts; say whether that left out anything."""
+    told: list[ToldMessage] = draft["messages"]
+    shorter = [
+        replace(one, fields={**_without(one.fields, _SIDE_FIELDS), "details_left_out": True})
+        if _SIDE_FIELDS & one.fields.keys()
+        else one
+        for one in told
+    ]
+    draft["messages"] = shorter
+    return shorter != told
+
+
+def _without(fields: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}
 
 
 def _messages_in(value: Any) -> Sequence[ToldMessage]:
@@ -116,9 +137,8 @@ def cut_message(told: ToldMessage, level: int) -> dict[str, Any]:
     start = 0
     if len(text) > most:
         start = min(max(0, told.focus - min(_BEFORE, most // 4)), max(0, len(text) - most))
-        text = clip_to(text[start : start + most], most)
-    elif _length(text) > most:
-        text = clip_to(text, most)
+        text = text[start : start + most]
+    text = clip_to(text, level)
     message = {**told.fields, "content": text}
     if len(text) < len(told.text):
         end = start + len(text)

@@ -20,7 +20,16 @@ from gitmem.session_discovery import Discovery, Found, Searching, SessionDiscove
 from gitmem.session_lineage import Context, is_hidden, relatives, root_of
 from gitmem.session_map import SessionMap
 from gitmem.session_messages import SessionMessages, seconds_of
-from gitmem.session_reply import BOOKEND_CHARS, Draft, ToldMessage, clip_to, fit, marked_snippet, short
+from gitmem.session_reply import (
+    BOOKEND_CHARS,
+    Draft,
+    ToldMessage,
+    clip_to,
+    fit,
+    leave_out_calls,
+    marked_snippet,
+    short,
+)
 from gitmem.session_request import DEFAULT_WINDOW, WIDEST_WINDOW, SessionRequest, read_request
 from gitmem.session_rows import role_of
 from gitmem.session_view import SessionView, Window, bookends, window_around
@@ -31,7 +40,7 @@ READ_FIRST: Final = 20
 READ_LAST: Final = 10
 BOOKENDS: Final = 3
 _QUERY_CHARS: Final = 500
-_SNIPPET_CHARS: Final = 320
+_SNIPPET_CHARS: Final = 1_000
 _CONVERSATION: Final = frozenset({"user", "assistant"})
 
 
@@ -109,7 +118,7 @@ class SessionSearch:
             "messages_after": window.after,
             **self._neighbours(session, view, window, context),
         }
-        return fit(reply if warning is None else {**reply, "warning": warning})
+        return fit(reply if warning is None else {**reply, "warning": warning}, leave_out_calls)
 
     def _anchored(self, request: SessionRequest) -> tuple[str, SessionView, str | None]:
         """Return the session that holds an anchor, its view, and a warning where another was asked for."""
@@ -164,7 +173,7 @@ class SessionSearch:
             if not context.holds(request.session, last):
                 step = {"session_id": request.session, "around_message_id": last, "window": WIDEST_WINDOW}
                 reply["next"] = step
-        return fit(reply)
+        return fit(reply, leave_out_calls)
 
     # Discover
 

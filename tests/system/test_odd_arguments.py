@@ -56,6 +56,10 @@ LINES = {
     "commit": [],
     "retract": ["{ref}"],
     "get": ["staging.md"],
+    "sessions list": [],
+    "sessions search": ["port"],
+    "sessions scroll": ["s1", "{ref}"],
+    "sessions read": ["s1"],
     "watch": ["--once"],
     "reindex": [],
     "proposals list": [],
@@ -149,7 +153,7 @@ def test_no_odd_word_is_a_bug(home: Path, name: str) -> None:
     for number, line in enumerate(lines):
         if name in FIRST:
             gitmem(*(word.format(n=number) for word in FIRST[name]), cwd=home)
-        ref = say(home) if name == "retract" else ""
+        ref = say(home) if name in ("retract", "sessions scroll") else ""
         words = [part.format(n=number, ref=ref) for part in line]
         ran = gitmem(*name.split(), *words, "--json", cwd=home, stdin=EVENT, EDITOR="true")
         assert ran.code != 70, f"{name} {words!r}: {ran.err}"

@@ -22,6 +22,11 @@ EVENT = '{"kind": "message", "role": "user", "text": "The staging port is 2222"}
 REPLIES = (
     ("init", ["init", "."], ""),
     ("turn", ["turn", "--session", "s1"], EVENT),
+    ("sessions", ["sessions"], ""),
+    ("sessions", ["sessions", "list"], ""),
+    ("sessions", ["sessions", "search", "staging", "port"], ""),
+    ("sessions", ["sessions", "scroll", "s1", "{ref}"], ""),
+    ("sessions", ["sessions", "read", "s1"], ""),
     ("turn-open", ["turn", "open"], ""),
     ("turn-add", ["turn", "add"], EVENT),
     ("turn", ["turn", "close"], ""),

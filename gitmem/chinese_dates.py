@@ -208,7 +208,7 @@ _FULL_YEAR: Final = rf"(?:(?<![0-9])(?:19|20)[0-9]{{2}}|[一二][{_HAN[:-1]}]{{3
 _LAST: Final = "(?<![晚早马馬网網路身以])上"
 _THIS: Final = "这|這|(?<!日)本"
 _GE: Final = "(?:一?[个個])?"
-_DISTANCE: Final = "天|日|周|週間?|星期|礼拜|禮拜|年|(?:个|個|か|ヶ|カ)(?:星期|礼拜|禮拜|月|年)"
+_DISTANCE: Final = "天|日|周|週間?|星期|礼拜|禮拜|年|(?:个|個|か|ヶ|カ)(?:星期|礼拜|禮拜|月|年|小时|小時)"
 
 #: At one place the first form that fits is taken.
 FORMS: Final[Mapping[str, Form]] = {
@@ -226,7 +226,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "zh_quarter": Form(
         rf"(?:{_NAMED_YEAR})?的?(?:第?(?P<n>[一二三四1-4])|(?P<back>上|{_THIS}){_GE})季度", _quarter
     ),
-    "zh_season": Form(rf"(?:{_NAMED_YEAR})的?(?P<season>[春夏秋冬])", _season),
+    "zh_season": Form(rf"(?:{_NAMED_YEAR})[的の]?(?P<season>[春夏秋冬])", _season),
     "zh_year": Form(
         rf"(?:(?P<y>{_FULL_YEAR})|(?P<which>{_RELATIVE_YEAR}))"
         r"(?P<part>年?初|年?底|年?末|上半年|下半年)?",

@@ -88,7 +88,7 @@ _HINTS: Final = frozenset(
     "spring summer autumn fall winter".split()
 )
 _DIGIT: Final = re.compile("[0-9]")
-_CHINESE_HINT: Final = re.compile("[天日周週年月期拜晚早夜曜季]")
+_CHINESE_HINT: Final = re.compile("[天日周週年月期拜晚早夜曜季前]")
 
 
 def may_hold_dates(text: str) -> bool:

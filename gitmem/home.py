@@ -176,15 +176,17 @@ class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, H
 
     # Reading
 
-    def search(self, query: str, *, by: Reader = "agent", **options: Any) -> SearchReply:
+    def search(self, query: object, *, by: Reader = "agent", **options: Any) -> SearchReply:
         """Search everything that was said, run and noted; options as on the command line.
 
         Args:
-            query: what to look for.
+            query: what to look for; anything else than text is looked for as its JSON.
             by: who reads: from an `agent`, what the scanner refuses of memory and notes is withheld.
-            options: as on the command line.
+            options: as on the command line; `since` and `until` as words, or in seconds since 1970.
         """
-        return self._parts.search.search(query, by=by, **options)
+        from gitmem.search_reply import read_times
+
+        return self._parts.search.search(query, by=by, **read_times(options, self._parts.now()))
 
     def get(self, ref: str, *, offset: int = 0, max_chars: int = 12_000, by: Reader = "agent") -> Memory:
         """Return what a source ref names.

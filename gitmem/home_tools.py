@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from gitmem.errors import GitmemError, UsageError
 from gitmem.guidance import tool_descriptions
 from gitmem.json_view import to_json
-from gitmem.times import parse_when
 
 if TYPE_CHECKING:
     from gitmem.config import HomeConfig
@@ -23,8 +21,8 @@ _CAUSE: Final = ("session", "turn", "source", "reason")
 
 #: Arguments that a tool takes besides those that its description names.
 _ALSO: Final[Mapping[str, Sequence[str]]] = {"memory": ("new_text",), "session_search": ("profile",)}
-#: Tools that answer whatever the types of their arguments are.
-_LENIENT: Final = frozenset({"memory", "session_search"})
+#: Tools that see for themselves to the types of their arguments: a query may look like a number.
+_LENIENT: Final = frozenset({"memory", "memory_search", "session_search"})
 
 
 class ToolHome(Protocol):
@@ -161,11 +159,9 @@ class Tools:
         return self._home.memory(**{key: given.get(key) for key in known}, **self._with_cause(given))
 
     def _search(self, given: dict[str, Any]) -> Any:
-        chosen = {key: given[key] for key in ("limit", "session") if given.get(key) is not None}
-        for key in ("since", "until"):
-            if given.get(key) is not None:
-                chosen[key] = parse_when(str(given[key]), time.time())
-        return self._home.search(str(given.get("query") or ""), by="agent", **chosen)
+        names = ("limit", "session", "since", "until")
+        chosen = {name: given[name] for name in names if given.get(name) is not None}
+        return self._home.search(given.get("query"), by="agent", **chosen)
 
     def _get(self, given: dict[str, Any]) -> Any:
         options = {key: given[key] for key in ("offset", "max_chars") if given.get(key) is not None}

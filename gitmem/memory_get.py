@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.documents import command_text
-from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UnknownSource, UsageError
+from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UsageError
 from gitmem.gone_entries import GoneEntries
 from gitmem.judgement_rules import Judgement
 from gitmem.layout import Layout
@@ -28,7 +28,9 @@ from gitmem.memory_text import (
 )
 from gitmem.notes import Notes
 from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, Record, is_name
-from gitmem.refs import KINDS, SourceRef, parse_ref
+from gitmem.refs import SourceRef, parse_ref
+from gitmem.search_reply import read_whole_number
+from gitmem.source_errors import damaged_record, lost_text, redacted_source, unknown_source
 
 DEFAULT_CHARS: Final = 12_000
 MOST_CHARS: Final = 50_000
@@ -112,7 +114,7 @@ class MemoryReader:
         Raises:
             InvalidRef: it is none.
             UnknownSource: it names nothing in this home.
-            Unavailable: what it names was redacted or deleted.
+            Unavailable: what it names was redacted or deleted, is lost, or cannot be read.
         """
         start = _number(offset, "offset", 0, None)
         size = _number(max_chars, "max_chars", 1, MOST_CHARS)
@@ -159,7 +161,7 @@ class MemoryReader:
             # The reason why it is no ref says more than that nothing was found.
             if not re.fullmatch(r"[A-Za-z0-9_.-]+", text):
                 parse_ref(text)
-            raise _unknown(text)
+            raise unknown_source(text)
         if len(found) > 1:
             raise AmbiguousMatch(
                 f"{len(found)} things begin with {text}", hint="Write more of it.", matches=sorted(found)[:20]
@@ -216,7 +218,7 @@ class MemoryReader:
 
     def _read(self, ref: SourceRef) -> Whole:
         if ref.home is not None and ref.home != self._home_id:
-            raise _unknown(str(ref))
+            raise unknown_source(str(ref))
         readers: Mapping[str, Callable[[SourceRef], Whole | None]] = {
             "note": self._files.note,
             "entry": self._files.entry,
@@ -230,7 +232,7 @@ class MemoryReader:
         }
         whole = readers.get(ref.kind, self._record)(ref)
         if whole is None:
-            raise _unknown(str(ref))
+            raise damaged_record(self._ledger, ref) or unknown_source(str(ref))
         return whole
 
     # Records
@@ -240,7 +242,7 @@ class MemoryReader:
         if record is None or record.kind != kind:
             return None
         if record.redacted:
-            raise _redacted(record)
+            raise redacted_source(record)
         return record
 
     def _body(self, record: Record) -> Mapping[str, Any]:
@@ -249,6 +251,12 @@ class MemoryReader:
             return self._ledger.full_body(record)
         except GitmemError:
             return record.body
+
+    def _full_body(self, record: Record) -> Mapping[str, Any]:
+        try:
+            return self._ledger.full_body(record)
+        except GitmemError as error:
+            raise lost_text(record, error) from error
 
     def _whole(self, ref: SourceRef, record: Record, title: str, text: str, **metadata: Any) -> Whole:
         links = {"session": record.session, "turn": record.turn, "work_item": record.work_item}
@@ -264,7 +272,7 @@ class MemoryReader:
         if record.body.get("brief_kind") == "ack":
             # Its ref stands in receipts; but what it says is no outcome, and nobody shall take it for one.
             raise Unavailable(f"{ref} is only an acknowledgement", source_ref=str(ref), reason="ack")
-        body = dict(self._ledger.full_body(record))
+        body = dict(self._full_body(record))
         text = body.pop("text", None)
         if not isinstance(text, str):
             return self._whole(ref, record, ref.kind, as_json(record.body))
@@ -281,7 +289,7 @@ class MemoryReader:
         record = self._find("tool_execution", ref.id)
         if record is None:
             return None
-        body = self._ledger.full_body(record)
+        body = self._full_body(record)
         given, output = body.get("input"), body.get("output")
         if ref.item is not None:
             given, output = (
@@ -303,12 +311,12 @@ class MemoryReader:
         state = reduce_heads(find_heads(Snapshot.of(record) for record in records))
         record = next(r for r in records if r.id == state.winner.id)
         if record.redacted:
-            raise _redacted(record)
+            raise redacted_source(record)
         diverged = [head.id for head in state.diverged] or None
         return self._object_text(ref, record, revision=state.revision, diverged=diverged)
 
     def _object_text(self, ref: SourceRef, record: Record, **metadata: Any) -> Whole:
-        body = self._ledger.full_body(record)
+        body = self._full_body(record)
         title = str(body.get("objective") or body.get("summary") or body.get("waiting_for") or ref.kind)
         text = object_text({"status": record.status, **body})
         return self._whole(ref, record, title, text, status=record.status, **metadata)
@@ -366,12 +374,11 @@ def _bare_ref(kind: str, record_id: str) -> str:
 
 def _number(value: object, name: str, least: int, most: int | None) -> int:
     bounds = f"{least} or more" if most is None else f"{least} to {most}"
-    try:
-        number = int(str(value))
-    except ValueError as error:
-        raise UsageError(f"{name} is a number, {bounds}, not {value!r}", field=name) from error
+    number = read_whole_number(value)
+    if number is None:
+        raise UsageError(f"{name} is a number, {bounds}, not {str(value)[:40]!r}", field=name)
     if number < least or (most is not None and number > most):
-        raise UsageError(f"{name} is {bounds}, not {number}", field=name)
+        raise UsageError(f"{name} is {bounds}, not {str(number)[:40]}", field=name)
     return number
 
 
@@ -383,16 +390,3 @@ def _opening(records: Sequence[Record], turn: str) -> str:
     """Return how a turn began, on one line."""
     text = next((r.body.get("text") for r in records if r.turn == turn and r.kind == "message"), None)
     return " ".join(text.split())[:120] if isinstance(text, str) else ""
-
-
-def _redacted(record: Record) -> Unavailable:
-    return Unavailable(f"{record.source_ref} was forgotten", source_ref=record.source_ref, reason="redacted")
-
-
-def _unknown(text: str) -> UnknownSource:
-    return UnknownSource(
-        f"nothing in this home is {text[:120]}",
-        hint="Take source_ref from a search result.",
-        source_ref=text[:120],
-        allowed_prefixes=list(KINDS),
-    )

@@ -5,17 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from gitmem.errors import UsageError
 from gitmem.records import clean_text
+from gitmem.times import parse_until, parse_when
 
 Sort = Literal["relevance", "newest", "oldest"]
 Freshness = Literal["fresh", "catching_up", "building"]
 
 DEFAULT_LIMIT: Final = 10
+#: The year 9999, and as far back: whatever is further away is no time, nor is NaN.
+_LATEST: Final = 253_402_300_800
 MOST_HITS: Final = 50
 
 #: What decides a hit's place: smaller comes first; 1 where it was retracted, two numbers, its ref.
@@ -127,13 +130,13 @@ def check_request(
     query: object,
     *,
     limit: object = None,
-    kinds: str | Sequence[str] = (),
-    session: str | None = None,
-    work_item: str | None = None,
-    workspace: str | None = None,
+    kinds: object = (),
+    session: object = None,
+    work_item: object = None,
+    workspace: object = None,
     all_workspaces: bool = False,
-    since: float | None = None,
-    until: float | None = None,
+    since: object = None,
+    until: object = None,
     sort: str = "relevance",
     advanced: bool = False,
     explain: bool = False,
@@ -144,20 +147,20 @@ def check_request(
     Raises:
         UsageError: the query is blank, or an argument has no meaning.
     """
-    text = clean_text(query if isinstance(query, str) else json.dumps(query, ensure_ascii=False, default=str))
-    if not text.strip():
+    text = clean_text(_as_text(query)).strip()
+    if not text:
         raise UsageError("the query is blank", hint="Say what to look for.", field="query")
     if sort not in get_args(Sort):
         raise UsageError(f"sort is one of {', '.join(get_args(Sort))}, not {sort!r}", field="sort")
     return SearchRequest(
-        query=text.strip(),
+        query=text,
         limit=_check_limit(limit),
-        kinds=frozenset([kinds] if isinstance(kinds, str) else kinds),
-        session=session,
-        work_item=work_item,
-        workspace=None if all_workspaces else workspace,
-        since=since,
-        until=until,
+        kinds=_check_kinds(kinds),
+        session=_check_text("session", session),
+        work_item=_check_text("work_item", work_item),
+        workspace=None if all_workspaces else _check_text("workspace", workspace),
+        since=_check_time("since", since),
+        until=_check_time("until", until),
         sort=sort,  # type: ignore[arg-type]
         advanced=advanced,
         explain=explain,
@@ -165,15 +168,74 @@ def check_request(
     )
 
 
+def read_times(options: Mapping[str, Any], now: float) -> dict[str, Any]:
+    """Return the options of a search with `since` and `until` in seconds since 1970 where they are words.
+
+    Args:
+        options: as they were given.
+        now: seconds since 1970.
+
+    Raises:
+        UsageError: the words are no time.
+    """
+    read = {"since": parse_when, "until": parse_until}
+    found = {name: reader(options[name], now) for name, reader in read.items()
+             if isinstance(options.get(name), str)}  # fmt: skip
+    return {**options, **found}
+
+
+def _as_text(query: object) -> str:
+    """Return what was asked as text: a number, a list and the like as their JSON."""
+    if isinstance(query, str) or query is None:
+        return query or ""
+    try:
+        return json.dumps(query, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return str(query)
+
+
+def read_whole_number(value: object) -> int | None:
+    """Return a whole number; models send it as text too, or with `.0` behind it. None if it is none."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        return None
+
+
 def _check_limit(limit: object) -> int:
     if limit is None:
         return DEFAULT_LIMIT
-    if isinstance(limit, bool) or not isinstance(limit, int | str):
-        raise UsageError(f"limit is a number, not {limit!r}", field="limit")
-    try:
-        return min(max(int(limit), 1), MOST_HITS)
-    except ValueError as error:
-        raise UsageError(f"limit is a number, not {limit!r}", field="limit") from error
+    number = read_whole_number(limit)
+    if number is None:
+        raise UsageError(f"limit is a number, not {str(limit)[:40]!r}", field="limit")
+    return min(max(number, 1), MOST_HITS)
+
+
+def _check_kinds(kinds: object) -> frozenset[str]:
+    listed = [kinds] if isinstance(kinds, str) else kinds
+    given: list[object] = list(listed) if isinstance(listed, Iterable) else [listed]
+    texts = frozenset(kind for kind in given if isinstance(kind, str))
+    if not all(isinstance(kind, str) for kind in given):
+        raise UsageError("kinds are texts", hint="One of them, or a list.", field="kinds")
+    return texts
+
+
+def _check_text(name: str, value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{name} is text, not {str(value)[:40]!r}", field=name)
+    return value
+
+
+def _check_time(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LATEST:
+        raise UsageError(f"{name} is a time in seconds since 1970, not {str(value)[:40]!r}", field=name)
+    return float(value)
 
 
 def format_cursor(place: Place, sort: str) -> str:
@@ -193,7 +255,7 @@ def parse_cursor(text: str, sort: str) -> Place:
         row = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         of, last, first, second, ref = row
         place = int(last), float.fromhex(first), float.fromhex(second), str(ref)
-    except (binascii.Error, AttributeError, TypeError, ValueError, OverflowError) as error:
+    except (binascii.Error, AttributeError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise UsageError("not a cursor", hint="Take it from the page before.", field="cursor") from error
     if of != sort:
         raise UsageError(f"the cursor is of a search by {of}", hint="Keep the options.", field="cursor")

@@ -10,6 +10,7 @@ from gitmem.errors import InvalidRecord, UsageError
 
 _UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _AGO: Final = re.compile(r"(\d{1,6}|an?)\s+(second|minute|hour|day|week|month|year)s?\s+ago")
+_DAY: Final = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?w\d{2}-?\d")
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -81,6 +82,13 @@ def parse_when(text: str, now: float) -> float:
             f"not a time: {text!r}",
             hint="Use 2026-11-30, 2026-11-30T09:15Z, '2 days ago', yesterday, 'last monday'.",
         ) from error
+
+
+def parse_until(text: str, now: float) -> float:
+    """Return the last point in time of what a person names: of a day its end, else as `parse_when`."""
+    words = " ".join(text.lower().split()).removeprefix("last ")
+    is_day = words in ("today", "yesterday", *_WEEKDAYS) or _DAY.fullmatch(words)
+    return parse_when(text, now) + (86_400 - 0.001 if is_day else 0.0)
 
 
 def _before(moment: datetime, ago: re.Match[str]) -> datetime:

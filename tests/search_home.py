@@ -17,7 +17,7 @@ from gitmem.index_backlog import Made, documents_of
 from gitmem.indexer import ALL, Budget, CatchUp, Indexer
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment, spooled_records
-from gitmem.ledger_format import NO_PREV, Line, decode, parse_segment_path, split_segment
+from gitmem.ledger_format import NO_PREV, Line, decode, decode_lines, parse_segment_path, split_segment
 from gitmem.long_text import join_long, split_long
 from gitmem.memory_get import MemoryReader
 from gitmem.note_ids import NoteIds
@@ -107,9 +107,8 @@ class BentLedger:
         for turn in self.spool:
             yield from spooled_records(turn)
         for segment in sorted(self.segments().values(), key=lambda s: -s.number):
-            for line in reversed(split_segment(self.read_segment(segment))):
-                if isinstance(line, Line):
-                    yield decode(line)
+            lines = reversed(split_segment(self.read_segment(segment)))
+            yield from decode_lines(line for line in lines if isinstance(line, Line))
 
     def find(self, record_id: str) -> Record | None:
         """Return a record."""
@@ -122,9 +121,8 @@ class BentLedger:
     def find_all(self, needle: bytes) -> Iterator[Record]:
         """Yield the records whose lines hold some bytes."""
         for segment in self.segments().values():
-            for line in split_segment(self.read_segment(segment)):
-                if isinstance(line, Line) and needle in line.raw:
-                    yield decode(line)
+            lines = split_segment(self.read_segment(segment))
+            yield from decode_lines(line for line in lines if isinstance(line, Line) and needle in line.raw)
 
     def record_ids(self) -> frozenset[str]:
         """Return all ids."""

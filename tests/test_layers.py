@@ -25,12 +25,14 @@ FLOORS = [
         graphemes frozen_block guidance judgement_rules protected_paths note_tags control_signs
         conflict_marks ledger_text store_text text_folding findings secret_rules redaction
         front_matter_yaml front_matter front_matter_edit note_text catalog note_identity slugs
-        blocked_parts invisible_characters word_places threat_shapes injection_rules smuggling_rules
+        blocked_parts invisible_characters word_places pattern_words fast_patterns threat_shapes
+        injection_rules smuggling_rules
         role_rules remote_control_rules exfiltration_rules english_injection english_deception
         english_leaks chinese_injection chinese_leaks threat_orders english_overrides
         english_persuasion english_unlocking english_smuggling english_control english_theft
         chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
-        disguises threats recorded_threats scanner found_edits prose_section prompt_block stemming
+        disguises threat_index text_sight threats recorded_threats scanner found_edits prose_section
+        prompt_block stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates question traits documents manifest
         postings_cache exact_words snippet advanced_query search_reply
@@ -56,10 +58,11 @@ FLOORS = [
         sealing line_position line_merge line_recovery disk_copy line_draft turn_line adoption
         ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
-        """init turn index_backlog index_batch index_trouble indexer reindexing memory_text gone_entries memory_files
+        """init turn index_backlog index_batch index_trouble indexer reindexing memory_text gone_entries
+        memory_files source_errors
         agent_sight memory_get latest_snapshots search_candidates scoring/ search_hits unindexed
         index_view index_status search
-        status commit_found importers/ machine_settings memory_records authoring refused_facts
+        status commit_found importers/ chosen_index machine_settings memory_records authoring refused_facts
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
         proposal_judging editing memory_status status_report sample_home shown file_writes session_messages
         session_discovery session_search home_reading_parts

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_home import SearchHome
 
-from gitmem.errors import AmbiguousMatch, GitmemError, InvalidRef, Unavailable, UnknownSource, UsageError
+from gitmem.errors import AmbiguousMatch, InvalidRef, Unavailable, UnknownSource, UsageError
+from gitmem.ledger_format import Line
 from gitmem.memory_files import file_id
 from gitmem.records import parse_event
 from gitmem.spool import SpooledTurn
@@ -78,7 +79,7 @@ def test_a_ref_of_this_home_may_say_so(home: SearchHome) -> None:
     assert content(home, f"message:{record.id}@home1") == "staging"
 
 
-@pytest.mark.parametrize("size", [0, -1, 50_001, "x", None, True, 1.5])
+@pytest.mark.parametrize("size", [0, -1, 50_001, "x", None, True, 1.5, "9" * 5000, [1]])
 def test_sizes_out_of_range_are_invalid(home: SearchHome, size: object) -> None:
     """One to fifty thousand characters (R8)."""
     record = home.say("staging")
@@ -92,25 +93,45 @@ def test_sizes_may_be_text(home: SearchHome) -> None:
     """Agents send numbers as text (R8)."""
     record = home.say("staging")
     assert home.reader.get(f"message:{record.id}", max_chars="100", offset="2").content == "aging"
+    assert home.reader.get(f"message:{record.id}", max_chars=100.0, offset=2.0).content == "aging"
     memory = home.reader.get(f"message:{record.id}", max_chars=1)
     assert (memory.content, memory.truncated, memory.next_offset, memory.total_chars) == ("s", True, 1, 7)
 
 
-@given(st.text(min_size=1, max_size=300), st.integers(1, 40))
+#: Text of what breaks where it is cut: CR and LF, marks, astral characters, joined emoji.
+TEXTS = st.text(min_size=1, max_size=300) | st.text(
+    st.sampled_from("a \r\n\u0301\u200d👩🇩𠮷混ทีﬁ\ufeff"), min_size=1, max_size=300
+)
+
+
+@given(TEXTS, st.integers(1, 40))
 def test_parts_put_together_are_the_text(
     tmp_path_factory: pytest.TempPathFactory, text: str, size: int
 ) -> None:
-    """Going on from next_offset gives every character once, in any script (R9)."""
+    """Going on from next_offset gives every character once, in any script, of every kind (R9)."""
     home = SearchHome.in_memory(tmp_path_factory.mktemp("home"))
-    record = home.say(text)
+    said = home.say(text)
+    ran = home.bent.append({"kind": "tool_execution", "tool": "t", "input": text, "output": {"stdout": text}})
+    home.write({"notes/a.md": text, "memory/self.md": text, "episodes/2026-03/04-x-9e70.md": text})
+    note = home.reader.get("notes/a.md").source_ref
+    refs = [f"message:{said.id}", f"tool_execution:{ran.id}:cmd", f"tool_execution:{ran.id}:stdout", note]
+    wanted = said.body["text"]
+    assert [read_in_parts(home, ref, size) for ref in refs[:3]] == [wanted] * 3
+    whole = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").removeprefix("\ufeff")
+    assert [read_in_parts(home, ref, size) for ref in (note, "agent_memory:self")] == [whole] * 2
+
+
+def read_in_parts(home: SearchHome, ref: str, size: int) -> str:
+    """Return all parts of what a ref names, put together."""
     parts = []
     offset: int | None = 0
     while offset is not None:
-        memory = home.reader.get(f"message:{record.id}", offset=offset, max_chars=size)
+        memory = home.reader.get(ref, offset=offset, max_chars=size)
         assert memory.truncated == (memory.next_offset is not None)
+        assert len(memory.content) == min(size, memory.total_chars - offset)
         parts.append(memory.content)
         offset = memory.next_offset
-    assert "".join(parts) == record.body["text"]
+    return "".join(parts)
 
 
 def test_a_long_text_is_whole(home: SearchHome) -> None:
@@ -130,9 +151,36 @@ def test_a_long_text_is_whole(home: SearchHome) -> None:
 def test_a_long_text_that_is_gone_says_so(home: SearchHome) -> None:
     """Head and tail must not pass for the whole."""
     record = home.say("x" * 40_000)
-    home.bent.blobs.clear()
-    with pytest.raises(GitmemError):
-        home.reader.get(f"message:{record.id}")
+    output = {"kind": "tool_execution", "tool": "shell", "input": "ls", "output": "y" * 40_000}
+    tool = home.bent.append(output)
+    home.bent.blobs.update({record.id: b"another text", tool.id: b""})
+    for ref in (f"message:{record.id}", f"tool_execution:{tool.id}:output", record.id):
+        with pytest.raises(Unavailable) as caught:
+            home.reader.get(ref)
+        assert caught.value.details["reason"] == "damaged"
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize("damage", ["middle", "cut", "zeros"])
+def test_a_damaged_line_is_told_from_one_that_never_was(home: SearchHome, damage: str) -> None:
+    """A ref that was printed once answers that its record is damaged, not that there is none (R11)."""
+    home.say("before")
+    record = home.say("staging")
+    home.say("after")
+    (lines,) = home.bent.contents.values()
+    raw = lines[1].raw if isinstance(lines[1], Line) else lines[1]
+    bent = {
+        "middle": raw.replace(b'"staging"', b'"staging'),
+        "cut": raw[: raw.index(b'"digest"')] + b"\n",
+        "zeros": b"\0" * 9 + raw[9:],
+    }
+    lines[1] = bent[damage]
+    for ref in (f"message:{record.id}", f"brief:{record.id}"):
+        with pytest.raises(Unavailable) as caught:
+            home.reader.get(ref)
+        assert caught.value.details["reason"] == "damaged"
+    with pytest.raises(UnknownSource):
+        home.reader.get("message:msg_000000000000000")
 
 
 def test_messages(home: SearchHome) -> None:
@@ -348,3 +396,5 @@ def test_spooled_records_are_read(home: SearchHome) -> None:
         SpooledTurn("turn_0000000000000cc", {}, (event,), (), "completed", event.ts, Path("x"))
     ]
     assert content(home, f"message:{event.id}") == "staging"
+    assert content(home, "turn:turn_0000000000000cc") == "user: staging"
+    assert "turn:turn_0000000000000cc" in content(home, "session:s1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gitmem.search_index import IndexRefused
@@ -11,12 +11,20 @@ from gitmem.search_index import IndexRefused
 class IndexTrouble:
     """Remembers what is wrong with writing one index until that works again.
 
+    Args:
+        standing: returns what is wrong with the index whoever tries what, None where nothing is.
+
     Attributes:
         reason: a sentence; None while all is well, or as long as nobody here has tried.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, standing: Callable[[], str | None] = lambda: None) -> None:
+        self._standing = standing
         self.reason: str | None = None
+
+    def reasons(self) -> list[str]:
+        """Return all that is wrong now."""
+        return [reason for reason in (self._standing(), self.reason) if reason is not None]
 
     @contextmanager
     def noted(self) -> Iterator[None]:

@@ -171,7 +171,6 @@ class IndexViewer:
         backlog = find_backlog(manifest, self._ledger.segments(), sources.found, sources.receipts, self._root)
         newest = self._read_unindexed(sources, manifest, backlog, reads=unindexed)
         indexed = () if snapshot is None else snapshot.parts
-        trouble = self._trouble.reason
         return IndexView(
             manifest=manifest,
             parts=(*indexed, newest.part),
@@ -179,7 +178,7 @@ class IndexViewer:
             backlog=backlog,
             unindexed=newest,
             is_there=snapshot is not None,
-            doubts=doubts if trouble is None or trouble in doubts else (*doubts, trouble),
+            doubts=tuple(dict.fromkeys([*doubts, *self._trouble.reasons()])),
         )
 
     def _read_unindexed(
@@ -199,9 +198,11 @@ class IndexViewer:
             tuple((found[path].st_mtime_ns, found[path].st_ctime_ns) for path in backlog.new_files),
         )
         with self._guard:
-            if self._last is not None and self._last[0] == key and not backlog.new_files:
-                return self._last[1]
-        newest = read_unindexed(sources, manifest, backlog, spooled)
+            last = self._last
+        if last is not None and last[0] == key and not backlog.new_files:
+            return last[1]
+        known = {} if last is None else last[1].lines
+        newest = read_unindexed(sources, manifest, backlog, spooled, known)
         with self._guard:
             self._last = (key, newest)
         return newest

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gitmem.authored_files import read_authored
-from gitmem.documents import Document
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, LedgerCorrupt
 from gitmem.index_backlog import Backlog, covered_offset, documents_of
 from gitmem.index_batch import Sources, analyzed, note_paths
 from gitmem.ledger import Segment, spooled_records
@@ -16,6 +15,7 @@ from gitmem.ledger_format import BadLine, Line, decode, parse_line, split_segmen
 from gitmem.manifest import Manifest, SegmentMark
 from gitmem.memory_part import MemoryPart
 from gitmem.records import Record
+from gitmem.search_index import Indexed
 from gitmem.spool import SpooledTurn
 
 #: At most so many records and files are read for one search, and of so many bytes.
@@ -23,6 +23,10 @@ MOST_RECORDS: Final = 500
 MOST_BYTES: Final = 1024 * 1024
 #: Long texts of more bytes are searched in their head and tail until they are indexed.
 _LONGEST: Final = 256 * 1024
+
+
+#: Path of a segment and bytes of a line in it: how much room its record takes, and the record's documents.
+Lines = Mapping[tuple[str, bytes], tuple[int, list[Indexed]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Unindexed:
         read: how many of them are in `part`.
         files: paths of the files that were read.
         problems: names of what cannot be searched, and why.
+        lines: what was read of the ledger; the next search reads most of it again.
     """
 
     part: MemoryPart
@@ -42,6 +47,7 @@ class Unindexed:
     read: int
     files: frozenset[str]
     problems: Mapping[str, str] = field(default_factory=dict)
+    lines: Lines = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -66,7 +72,7 @@ class _Room:
 
 
 def read_unindexed(
-    sources: Sources, manifest: Manifest, backlog: Backlog, spooled: list[SpooledTurn]
+    sources: Sources, manifest: Manifest, backlog: Backlog, spooled: list[SpooledTurn], known: Lines
 ) -> Unindexed:
     """Read the newest of what the index does not cover.
 
@@ -75,8 +81,9 @@ def read_unindexed(
         manifest: of the index, empty if there is none.
         backlog: what it does not cover.
         spooled: turns that are acknowledged and on no line yet.
+        known: what the search before has read.
     """
-    reading = _Reading(sources)
+    reading = _Reading(sources, known)
     for turn in spooled:
         for record in spooled_records(turn):
             reading.take(record, "spool")
@@ -89,11 +96,12 @@ def read_unindexed(
         if room.is_full:
             break
     return Unindexed(
-        MemoryPart(analyzed(reading.documents)),
+        MemoryPart(reading.documents),
         count_unindexed(sources, manifest, backlog, spooled),
         reading.read,
         files,
         reading.problems,
+        reading.lines,
     )
 
 
@@ -112,25 +120,31 @@ class _Reading:
         documents: what is searched.
         read: how many records and files that are.
         problems: names of what cannot be searched, and why.
+        lines: what was read of the ledger.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self.documents: list[Document] = []
+    def __init__(self, sources: Sources, known: Lines) -> None:
+        self.documents: list[Indexed] = []
         self.read = 0
         self.problems: dict[str, str] = {}
+        self.lines: dict[tuple[str, bytes], tuple[int, list[Indexed]]] = {}
         self._sources = sources
+        self._known = known
 
-    def take(self, record: Record, origin: str, *, longest: int | None = None) -> None:
-        """Take a record."""
+    def take(self, record: Record, origin: str, *, longest: int | None = None) -> list[Indexed] | None:
+        """Take a record; return its documents if they are all that there should be."""
         self.read += 1
         try:
             made = documents_of(self._sources.ledger, record, origin, longest=longest)
+            documents = analyzed(made.documents)
         except Exception as error:  # noqa: BLE001 - one record's fault costs only itself
             self.problems[record.source_ref] = f"{type(error).__name__}: {error}"
-            return
-        self.documents += made.documents
-        if made.lacks is not None:
-            self.problems[record.source_ref] = made.lacks
+            return None
+        self.documents += documents
+        if made.lacks is None:
+            return documents
+        self.problems[record.source_ref] = made.lacks
+        return None
 
     def take_files(self, backlog: Backlog, room: _Room) -> Iterator[str]:
         """Take changed files, and yield their paths."""
@@ -143,7 +157,7 @@ class _Reading:
             if not room.take(found.mark.size):
                 return
             self.read += 1
-            self.documents += found.documents
+            self.documents += analyzed(found.documents)
             if found.mark.problem is not None:
                 self.problems[path] = found.mark.problem
             yield path
@@ -155,16 +169,32 @@ class _Reading:
         except GitmemError as error:
             self.problems[segment.path] = error.message
             return
-        for line in reversed(split_segment(content[covered_offset(content, mark) :])):
-            if not isinstance(line, Line):
-                continue
-            if not room.take(len(line.mid)):
+        for raw in reversed(content[covered_offset(content, mark) :].split(b"\n")):
+            if raw and not self._take_line(segment.path, raw, room):
                 return
+
+    def _take_line(self, path: str, raw: bytes, room: _Room) -> bool:
+        """Take what stands on a line; say whether there was room."""
+        known = self._known.get((path, raw))
+        if known is not None:
+            if not room.take(known[0]):
+                return False
+            self.read += 1
+            self.documents += known[1]
+            self.lines[path, raw] = known
+            return True
+        found = split_segment(raw + b"\n")
+        for line in (one for one in reversed(found) if isinstance(one, Line)):
+            if not room.take(len(line.mid)):
+                return False
             try:
                 record = decode(line)
-            except Exception:  # noqa: BLE001, S112 - named when it is indexed; here it costs only itself
+            except LedgerCorrupt:  # named when it is indexed; here it costs only itself
                 continue
-            self.take(record, segment.path, longest=_LONGEST)
+            documents = self.take(record, path, longest=_LONGEST)
+            if documents is not None and len(found) == 1:
+                self.lines[path, raw] = len(line.mid), documents
+        return True
 
 
 def count_pending(sources: Sources, manifest: Manifest, backlog: Backlog) -> int:

@@ -15,6 +15,7 @@ from gitmem.tree_files import ManagedFile, read_managed
 
 if TYPE_CHECKING:
     from gitmem.agent_sight import AgentSight
+    from gitmem.chosen_index import ChosenIndex
     from gitmem.findings import Finding
     from gitmem.history import History
     from gitmem.index_trouble import IndexTrouble
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from gitmem.notes import Notes
     from gitmem.scanner import Scan
     from gitmem.search import Search
-    from gitmem.search_index import SearchIndex
     from gitmem.store_sight import StoreSights
 
 
@@ -106,11 +106,11 @@ class ReadingParts:
         return NoteIds(self.repository, self.layout)
 
     @cached_property
-    def index(self) -> SearchIndex:
+    def index(self) -> ChosenIndex:
         """The search index."""
-        from gitmem.backends.whoosh_index import WhooshIndex
+        from gitmem.chosen_index import ENGINE_SETTING, ChosenIndex
 
-        return WhooshIndex(self.layout.index)
+        return ChosenIndex(lambda: self.repository.config(ENGINE_SETTING), self.layout.indexes)
 
     @cached_property
     def indexer(self) -> Indexer:
@@ -128,10 +128,10 @@ class ReadingParts:
 
     @cached_property
     def index_trouble(self) -> IndexTrouble:
-        """Why the search index could not be written the last time."""
+        """What is wrong with the search index, beside what is in it."""
         from gitmem.index_trouble import IndexTrouble
 
-        return IndexTrouble()
+        return IndexTrouble(self.index.doubt)
 
     @cached_property
     def search(self) -> Search:

@@ -92,13 +92,18 @@ class Layout:
 
     @property
     def index(self) -> Path:
-        """The search index."""
+        """The search index of the engine that is the default."""
         return self.derived / "index"
 
     @property
     def index_request(self) -> Path:
         """A file that is made to let the watcher look at the index at once."""
         return self.private / "index-request"
+
+    @property
+    def indexes(self) -> dict[str, Path]:
+        """The folder of the search index by the engine that keeps it."""
+        return {"whoosh": self.index, "tantivy": self.derived / "index-tantivy"}
 
     @property
     def catalog(self) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitmem.chosen_index import ENGINE_SETTING, ENGINES, check_engine
 from gitmem.config import HomeConfig
 from gitmem.errors import NotFound, UsageError
 from gitmem.findings import ALLOW_SETTING
@@ -87,6 +88,10 @@ def _allowed(key: str, value: str, before: str | None) -> str:  # noqa: ARG001
     return ", ".join(sorted(change_allowed(before, value)))
 
 
+def _engine(key: str, value: str, _: str | None) -> str:  # noqa: ARG001
+    return check_engine(value.strip().lower())
+
+
 _KNOWN: Final = (
     _Known(_BRANCH, None, _branch),
     _Known("gitmem.sign", "false", _switch),
@@ -94,6 +99,7 @@ _KNOWN: Final = (
     _Known(ALLOW_SETTING, None, _allowed),
     _Known(WRITE_APPROVAL, "false", _approval),
     _Known(MAY_EDIT, None, _paths),
+    _Known(ENGINE_SETTING, ENGINES[0], _engine),
 )
 
 

@@ -73,7 +73,8 @@ def _tell_index(_: tuple[str, ...]) -> int:
     layout = find_layout(Path())
     time.sleep(_GATHER)
     remove_file(layout.derived / _TELLING)
-    if not layout.index.is_dir() or watch_facts(layout, time.time()).get("running"):
+    is_indexed = any(folder.is_dir() for folder in layout.indexes.values())
+    if not is_indexed or watch_facts(layout, time.time()).get("running"):
         return 0
     config = parse_config((layout.root / CONFIG_FILE).read_bytes())
     parts = HomeParts(layout, config, open_repository(layout), time.time)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final
 
 from gitmem.errors import ThreatFound
@@ -10,7 +10,23 @@ from gitmem.findings import Finding
 from gitmem.secret_rules import LONG, RULES, SecretRule
 from gitmem.text_folding import INVISIBLE, without_invisible
 
-_SHORT_RULES: Final = tuple(rule for rule in RULES if not rule.is_long)
+_Signs = tuple[tuple[str, int], ...]
+
+
+def _signs(*, is_long: bool, is_run: bool, is_folded: bool) -> _Signs:
+    """Return the signs of one kind of rules, each with the number of its rule."""
+    kind = (is_long, is_run, is_folded)
+    of_kind = (
+        (n, rule) for n, rule in enumerate(RULES) if (rule.is_long, rule.is_run, rule.is_folded) == kind
+    )
+    return tuple((sign, number) for number, rule in of_kind for sign in rule.signs)
+
+
+_SHORT: Final = _signs(is_long=False, is_run=False, is_folded=False)
+_SHORT_FOLDED: Final = _signs(is_long=False, is_run=False, is_folded=True)
+_LONG: Final = _signs(is_long=True, is_run=False, is_folded=False)
+_LONG_FOLDED: Final = _signs(is_long=True, is_run=False, is_folded=True)
+_RUNS: Final = _signs(is_long=True, is_run=True, is_folded=False)
 #: What to do about a secret, by field, where another name is no answer.
 _HINTS: Final[Mapping[str, str]] = {"message": "Say it in other words, without it."}
 _REASON: Final = "It holds a secret, which would travel with every clone."
@@ -87,19 +103,23 @@ def _is_plain(text: str) -> bool:
     return text.isascii() or INVISIBLE.search(text) is None
 
 
-def _candidates(text: str, lower: str) -> Iterator[SecretRule]:
-    for rule in RULES if max(map(len, text.split()), default=0) >= LONG else _SHORT_RULES:
-        where = lower if rule.is_folded else text
-        for sign in rule.signs:
-            if sign in where:
-                yield rule
-                break
+def _candidates(text: str, lower: str) -> list[SecretRule]:
+    """Return the rules of which a sign stands in a text, and where it must."""
+    found = _standing(_SHORT, text) | _standing(_SHORT_FOLDED, lower)
+    runs = " ".join([run for run in text.split() if len(run) >= LONG])
+    if runs:
+        found |= _standing(_RUNS, runs) | _standing(_LONG, text) | _standing(_LONG_FOLDED, lower)
+    return [RULES[number] for number in sorted(found)]
+
+
+def _standing(signs: _Signs, text: str) -> set[int]:
+    return {number for sign, number in signs if sign in text}
 
 
 def _redacted(text: str, known: Container[str]) -> tuple[str, tuple[str, ...]]:
     hits: list[str] = []
     lower = text.lower()
-    for rule in [*_candidates(text, lower)]:
+    for rule in _candidates(text, lower):
         spans = [(start, end) for start, end in rule.spans(text, lower) if text[start:end] not in known]
         label = f"[redacted: {rule.name}]"
         for start, end in reversed(spans):

@@ -29,6 +29,7 @@ class SecretRule:
         is_folded: whether the signs are looked for in the text's lower case.
         holds: whether what matched is a secret after all.
         is_long: whether it holds at least `LONG` characters without a space.
+        is_run: whether it is one run of characters without a space, sign and all.
     """
 
     name: str
@@ -37,6 +38,7 @@ class SecretRule:
     is_folded: bool = False
     holds: Callable[[str], bool] = _always
     is_long: bool = True
+    is_run: bool = False
 
     def spans(self, text: str, lower: str) -> Iterator[tuple[int, int]]:
         """Yield where secrets of this kind stand in a text that holds a sign; `lower` is its lower case."""
@@ -103,20 +105,33 @@ def _is_chosen(value: str) -> bool:
 
 
 def _rule(name: str, sign: str, pattern: str, *, is_long: bool = True) -> SecretRule:
-    return SecretRule(name, tuple(sign.split(" | ")), pattern, is_long=is_long)
+    is_run = is_long and _SPACE.search(pattern) is None
+    return SecretRule(name, tuple(sign.split(" | ")), _letter_first(pattern), is_long=is_long, is_run=is_run)
+
+
+def _letter_first(pattern: str) -> str:
+    """Return a pattern with its first letter before what must not stand in front: that is found faster."""
+    for before in (_A, _W):
+        letter, rest = pattern[len(before) : len(before) + 1], pattern[len(before) + 1 :]
+        if pattern.startswith(before) and letter.isalnum() and not rest.startswith(("{", "?", "*", "+")):
+            return f"{letter}{before[:-1]}{letter}){rest}"
+    return pattern
 
 
 _A: Final = r"(?<![A-Za-z0-9])"
 _W: Final = r"(?<![A-Za-z0-9_-])"
-#: Names that a secret's value stands behind.
+#: In a pattern that may match white space.
+_SPACE: Final = re.compile(r"\\[sS]| |\[\^|(?<![\\\]])\.[{*+]")
+#: Names that a secret's value stands behind; a search is fast for what begins with letters.
 _NAMES: Final = (
-    r"(?:pass(?:word|wd|phrase|code)|(?<![a-z])pwd?|(?<![a-z])psk|secret(?:[ _-]?(?:access)?["
-    r" _-]?key)?|api[ _-]?(?:key|secret|token)|apikey"
-    r"|(?:access|auth|refresh|bearer|session|deploy|bot|private|encryption|signing|account|client|"
-    r"webhook|master|app)[ _-]?(?:key|token|secret)"
-    r"|(?<!page_)(?<!page)(?<!csrf_)(?<!xsrf_)(?<!cursor_)(?<!sync_)(?<!cancellation_)token|"
-    r"credentials?|密码|口令|密钥|令牌|私钥|密碼|金鑰|權杖)"
-)
+    r"(?:p(?:ass(?:word|wd|phrase|code)|(?<![a-z]p)wd?|(?<![a-z]p)sk|rivate_KEY)"
+    r"|s(?:ecret(?:[ _-]?(?:access)?[ _-]?key)?|(?:ession|igning)_KEY)"
+    r"|a(?:pi[ _-]?(?:key|secret|token)|(?:ccess|uth|ccount|pp)_KEY)"
+    r"|r(?:efresh_KEY)|b(?:(?:earer|ot)_KEY)|d(?:eploy_KEY)|e(?:ncryption_KEY)|w(?:ebhook_KEY)|m(?:aster_KEY)"
+    r"|c(?:lient_KEY|redentials?)"
+    r"|t(?<!page_t)(?<!paget)(?<!csrf_t)(?<!xsrf_t)(?<!cursor_t)(?<!sync_t)(?<!cancellation_t)oken"
+    r"|密码|口令|密钥|令牌|私钥|密碼|金鑰|權杖)"
+).replace("_KEY", "[ _-]?(?:key|token|secret)")
 #: Whose it is, in prose.
 _OWNER: Final = r"(?:\s(?:of|for|on|at|to|in)(?:\s[\w.@-]{1,40}){1,3}?(?=\s(?:is|=)\s|\s?[:：]))?"
 _VALUE: Final = r"(?P<secret>(?![A-Za-z_.]+[(\[])[A-Za-z0-9+/=_.~!@#$%^&*?-]{8,400})(?![(\[{])"

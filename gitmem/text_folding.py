@@ -103,7 +103,7 @@ class FoldedText:
         if self.original.isascii():
             return start, end
         if self._starts is None:
-            self._starts = [0, *accumulate(len(_FOLDS[ord(letter)]) for letter in self.original)]
+            self._starts = [0, *accumulate(map(len, map(_FOLDS.__getitem__, map(ord, self.original))))]
         first = bisect_right(self._starts, start) - 1
         return first, bisect_right(self._starts, max(end - 1, start))
 

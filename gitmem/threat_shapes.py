@@ -7,12 +7,14 @@ second, and what was found for one part is not looked for again when a later par
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, repeat
 from typing import Final, Literal
 
+from gitmem.fast_patterns import first_choices, heads, heads_of, loose, quick, split
+from gitmem.pattern_words import first_letters, key_of_sign, words_needed
 from gitmem.word_places import HAN, PLAIN_WORD, STEM
 
 Scope = Literal["all", "context", "strict"]
@@ -22,8 +24,6 @@ _BETWEEN: Final = r"(?:[^\w.!?;。]++|_|\.(?=[\w.])|(?<=\.\.)\.)++"
 _WORD: Final = r"[^\W_]++"
 _END: Final = r"(?![a-z0-9])"
 _LITERAL: Final = re.compile(r"[a-z0-9'\u4e00-\u9fff<$/~.: -]+")
-#: What a pattern is made of, as far as spaces in it matter.
-_PIECES: Final = re.compile(r"\\.|\(\?<[=!]|[\s\S]")
 #: Words before a key word that turn it round: to say "never do it" is not to say "do it".
 _FORBIDDING: Final = (
     *("do not", "don't", "never", "must not", "should not", "cannot", "not to", "mustn't", "shouldn't"),
@@ -46,6 +46,7 @@ class Shape:
         unless: a sentence that matches this too is ordinary.
         is_turned: whether "never" and its like before the match make it harmless.
         is_in_sentence: whether it matches within one sentence only.
+        parts: patterns that each match a part of what it matches; they tell further words.
         heads: how the words begin with which it begins, as `places_of` has them; empty if it is not known.
     """
 
@@ -57,6 +58,12 @@ class Shape:
     is_turned: bool
     heads: frozenset[str] = frozenset()
     is_in_sentence: bool = False
+    parts: tuple[str, ...] = ()
+
+    def words(self) -> list[frozenset[str]]:
+        """Return groups of beginnings of words like `stems`, as `parts` tell them."""
+        found = (words_needed(part, is_whole=self.is_in_sentence) for part in self.parts)
+        return [*chain.from_iterable(found)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +102,21 @@ def words(*parts: str, room: int = 10, unless: str | None = None, is_turned: boo
         is_turned: whether "never …" before it makes it harmless.
     """
     groups = [[_sign(choice) for choice in part.split(" | ")] for part in parts]
-    stems = [frozenset(map(_key, group)) for group in groups if all(map(_is_stem, group))]
+    stems = [frozenset(map(key_of_sign, group)) for group in groups if all(map(_is_stem, group))]
     make = partial(_word_patterns, parts, room)
     ordered = tuple(sorted(stems, key=len))
-    return Shape(make, ordered, (), False, unless, is_turned, _heads(parts[0]), is_in_sentence=True)
+    unread = [part for part, group in zip(parts, groups, strict=True) if not all(map(_is_stem, group))]
+    return Shape(
+        make,
+        ordered,
+        (),
+        False,
+        unless,
+        is_turned,
+        heads(parts[0]),
+        is_in_sentence=True,
+        parts=tuple(part.replace(" | ", "|") for part in unread),
+    )
 
 
 def _word_patterns(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
@@ -143,15 +161,15 @@ def near(
     words_of_head = head.split(" | ")
     stems: tuple[frozenset[str], ...] = ()
     if all(_is_stem(_sign(word)) for word in words_of_head):
-        stems = (frozenset(_key(_sign(word)) for word in words_of_head),)
+        stems = (frozenset(key_of_sign(_sign(word)) for word in words_of_head),)
     make = partial(_near_patterns, head, parts, room, stop)
-    return Shape(make, stems, _groups(signs), False, unless, is_turned, _heads(head))
+    return Shape(make, stems, _groups(signs), False, unless, is_turned, heads(head), parts=parts)
 
 
 def _near_patterns(head: str, parts: tuple[str, ...], room: int, stop: str) -> tuple[str, ...]:
     begin = _head(head, "-") + _END
     step = rf"(?:(?!{begin})[^{stop}]){{0,{room}}}?"
-    return (begin + r"(?:[^\S\n]*+\n\s*+)?" + _in_order(step + _loose(part) for part in parts),)
+    return (begin + r"(?:[^\S\n]*+\n\s*+)?" + _in_order(step + loose(part) for part in parts),)
 
 
 def raw(
@@ -173,35 +191,25 @@ def raw(
     stems = tuple(frozenset(sign[:STEM] for sign in group) for group in begins)
     others = tuple(sign for sign, group in zip(signs, groups, strict=True) if group not in begins)
     ordered = tuple(sorted(stems, key=len))
-    return Shape(partial(_raw_patterns, pattern), ordered, _groups(others), False, unless, is_turned)
+    make = partial(_raw_patterns, pattern)
+    return Shape(make, ordered, _groups(others), False, unless, is_turned, parts=(pattern,))
 
 
 def _raw_patterns(pattern: str) -> tuple[str, ...]:
-    loose = _loose(pattern)
-    return (loose,) if HAN.search(loose) else tuple(map(_quick, _split(loose)))
+    whole = loose(pattern)
+    choices = split(whole)
+    if not HAN.search(whole):
+        return tuple(map(quick, choices))
+    if len(choices) == 1 and first_choices(quick(whole)):
+        return (quick(whole),)
+    letters = "".join(map(re.escape, sorted(first_letters(whole))))
+    return (f"(?=[{letters}])(?:{whole})" if letters else whole,)
 
 
 @cache
 def patterns_of(shape: Shape) -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     """Return a shape's patterns, compiled when it is first tried, and with which words each begins."""
-    return tuple((re.compile(one), shape.heads or _heads_of(one)) for one in shape.make())
-
-
-def _heads_of(pattern: str) -> frozenset[str]:
-    """Return with which words a pattern begins that `_quick` has made, if that can be told."""
-    begin = re.match(r"\(\?:[a-z]\(\?<!", pattern)
-    if begin is None:
-        return frozenset()
-    end = _closing(pattern)
-    # What follows the words tells whether they are whole.
-    ending = " " if pattern[end + 1 :].startswith((r"\s", r"\b", r"(?:\s")) else "$"
-    choices = []
-    for one in _split(pattern[3:end]):
-        made = re.fullmatch(r"([a-z])\(\?<![^()]*\)\(\?:(.*)\)", one, re.DOTALL)
-        if made is None:
-            return frozenset()
-        choices += [made[1] + rest + ending for rest in _split(made[2])]
-    return _heads(" | ".join(choice.replace(r"\s++", " ").replace(r"\s+", " ") for choice in choices))
+    return tuple((re.compile(one), shape.heads or heads_of(one)) for one in shape.make())
 
 
 def is_forbidden(text: str, start: int) -> bool:
@@ -237,77 +245,6 @@ def _groups(signs: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(map(tuple, groups), key=len))
 
 
-def _split(pattern: str) -> list[str]:
-    """Return the alternatives of a pattern, as far as they stand outside its groups and sets."""
-    parts = [""]
-    for piece, depth, in_set in _nested(pattern):
-        if piece == "|" and depth == 0 and not in_set:
-            parts.append("")
-        else:
-            parts[-1] += piece
-    return parts
-
-
-def _nested(pattern: str) -> Iterator[tuple[str, int, bool]]:
-    """Yield the pieces of a pattern, each with how deep in groups the next one stands, and if in a set."""
-    depth = 0
-    in_set = False
-    for piece in _PIECES.findall(pattern):
-        was_set = in_set
-        if in_set:
-            in_set = piece != "]"
-        elif piece == "[":
-            in_set = True
-        else:
-            depth += piece.startswith("(") - (piece == ")")
-        yield piece, depth, was_set or in_set
-
-
-def _quick(pattern: str) -> str:
-    """Return a pattern that begins a word so that searching for it is fast: see `_head`."""
-    if not pattern.startswith(r"\b"):
-        return pattern
-    rest = pattern[2:]
-    if rest[:1].isalpha():
-        return f"{rest[0]}(?<!\\w{rest[0]}){rest[1:]}"
-    if not rest.startswith("(?:"):
-        return pattern
-    end = _closing(rest)
-    choices = _split(rest[3:end])
-    if rest[end + 1 : end + 2] in ("?", "*", "+", "{") or not all(choice[:1].isalpha() for choice in choices):
-        return pattern
-    if any(choice[1:2] in ("?", "*", "+", "{") for choice in choices):
-        return pattern
-    endings: dict[str, list[str]] = {}
-    for choice in choices:
-        endings.setdefault(choice[0], []).append(choice[1:])
-    letters = (f"{one}(?<!\\w{one})(?:{'|'.join(tails)})" for one, tails in endings.items())
-    return "(?:" + "|".join(letters) + ")" + rest[end + 1 :]
-
-
-def _closing(pattern: str) -> int:
-    """Return where the group ends that a pattern begins with."""
-    place = 0
-    for piece, depth, in_set in _nested(pattern):
-        if piece == ")" and depth == 0 and not in_set:
-            return place
-        place += len(piece)
-    raise AssertionError(f"a group without an end: {pattern}")
-
-
-def _loose(pattern: str) -> str:
-    """Let any white space stand where a pattern has a space, also inside its sets and lookbehinds."""
-    parts = []
-    closing = ""
-    for piece in _PIECES.findall(pattern):
-        if not closing and (piece == "[" or piece.startswith("(?<")):
-            closing = "]" if piece == "[" else ")"
-        elif piece == closing:
-            closing = ""
-        parts.append(piece if piece != " " else (r"\s" if closing else r"\s+"))
-    return "".join(parts)
-
-
 def _pairs(groups: Iterable[Iterable[str]]) -> tuple[frozenset[str], ...]:
     pairs = [frozenset(sign[:2] for sign in group) for group in groups]
     return tuple(sorted((group for group in pairs if all(len(pair) > 1 for pair in group)), key=len))
@@ -332,27 +269,3 @@ def _sign(choice: str) -> str:
     if rest:
         found[-1] = found[-1].strip()
     return max(found, key=len, default="").removesuffix(" " if HAN.search(literal) else "\0")
-
-
-def _heads(part: str) -> frozenset[str]:
-    """Return how the first words of a part begin, or nothing if that cannot be told of all."""
-    found = set()
-    for choice in re.split(r" +\| +", part):
-        match = re.match("[a-z0-9]+", choice)
-        if match is None:
-            return frozenset()
-        word, rest = match[0], choice[match.end() :]
-        if rest[:1] in ("?", "*", "{"):
-            word = word[:-1]
-        if len(word) >= STEM:
-            found.add(word[:STEM])
-        elif rest[:1] in ("", " ", "'", "-") and rest[:2] not in ("-?", " ?"):
-            found.add(word + " ")
-        else:
-            return frozenset()
-    return frozenset(found)
-
-
-def _key(sign: str) -> str:
-    """Return what of a sign is compared: how a long word begins, all of a short one with its space."""
-    return sign if len(sign) <= STEM and sign.endswith(" ") else sign[:STEM].rstrip()

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import chain
 from typing import Final
 
 from gitmem.disguises import disguised_readings
@@ -15,24 +12,9 @@ from gitmem.findings import Finding
 from gitmem.invisible_characters import hidden_characters
 from gitmem.mentions import is_mention, sentence_around
 from gitmem.text_folding import INVISIBLE, FoldedText, fold
+from gitmem.text_sight import Sight, Trial, known_stems, trials, words_of
 from gitmem.threat_rules import IN_SCOPE
-from gitmem.threat_shapes import (
-    Rule,
-    Shape,
-    compiled,
-    is_forbidden,
-    patterns_of,
-)
-from gitmem.word_places import (
-    has_chinese,
-    key_of,
-    keys_of,
-    pairs_of,
-    places_of,
-    sentences_of,
-    stems_of,
-    words_of,
-)
+from gitmem.threat_shapes import compiled, is_forbidden, patterns_of
 
 __all__ = ["INVISIBLE_RULE", "Finding", "blocked_message", "find_threats"]
 
@@ -45,8 +27,6 @@ _MANY: Final = 64
 #: Words over which a shape of words may reach at most, and characters in which most texts have so many.
 _REACH: Final = 72
 _AHEAD: Final = 600
-#: So many sentences of a text are told apart.
-_SENTENCES: Final = 512
 #: A text that speaks of the same attack more often is held for one.
 _MOST_MENTIONS: Final = 16
 
@@ -68,12 +48,12 @@ def find_threats(text: str, scope: str = "strict") -> tuple[Finding, ...]:
         return ()
     findings = list(_hidden(text)) if not text.isascii() and INVISIBLE.search(text) else []
     folded = fold(text)
-    sight = _see(folded.text)
+    sight = Sight(folded.text)
     found = _matches(folded, scope, sight)
-    known = _words_of(scope)
-    for reading in disguised_readings(folded, lambda word: _is_news(word, sight)):
-        other = _see(reading.text)
-        news = (other.stems - sight.stems) | (other.pairs - sight.pairs)
+    known = words_of(scope)
+    for reading in disguised_readings(folded, lambda words: not known_stems(words) <= sight.stems):
+        other = Sight(reading.text)
+        news = (known_stems(other.words - sight.words) - sight.stems) | (other.pairs - sight.pairs)
         is_torn = any(sign in folded.text for sign in _TEARING)
         if is_torn or not known.isdisjoint(news):
             found = {**_matches(reading, scope, other), **found}
@@ -96,159 +76,26 @@ def _hidden(text: str) -> Iterator[Finding]:
         yield Finding(rule, "all", "It holds a character that nobody sees.", place, place + 1)
 
 
-def _see(text: str) -> _Sight:
-    pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
-    known = _KNOWN
-    keys: set[str] = set()
-    sentences: dict[str, int] = {}
-    places: dict[str, list[int]] = {}
-    for number, (start, end) in enumerate(sentences_of(text)):
-        bit = 1 << number % _SENTENCES
-        for match in words_of(text, start, end):
-            key, stems = known.get(word := match[0]) or _known_word(word)
-            keys.add(key)
-            if stems:
-                places.setdefault(key, []).append(match.start())
-                for stem in stems:
-                    sentences[stem] = sentences.get(stem, 0) | bit
-    return _Sight(text, frozenset(sentences), pairs, keys, sentences, places, {})
-
-
-#: What words that were met ask for: how each begins, and which of that some shape asks for.
-_KNOWN: Final[dict[str, tuple[str, tuple[str, ...]]]] = {}
-_MOST_KNOWN: Final = 1 << 15
-_LONGEST_KNOWN: Final = 64
-
-
-def _known_word(word: str) -> tuple[str, tuple[str, ...]]:
-    if len(_KNOWN) >= _MOST_KNOWN:
-        _KNOWN.clear()
-    key = key_of(word)
-    found = _KNOWN[word[:_LONGEST_KNOWN]] = key, _known_stems(key)
-    return found
-
-
-def _is_news(word: str, sight: _Sight) -> bool:
-    """Say whether a word brings one that some shape asks for and the text does not have."""
-    return any(not sight.stems.issuperset(_known_stems(key)) for key in keys_of(word))
-
-
-@lru_cache(maxsize=1 << 14)
-def _known_stems(key: str) -> tuple[str, ...]:
-    """Return how a word begins, as far as some shape asks for it."""
-    return tuple(stems_of(key) & _words_of("strict"))
-
-
-def _matches(folded: FoldedText, scope: str, sight: _Sight) -> dict[str, Finding]:
+def _matches(folded: FoldedText, scope: str, sight: Sight) -> dict[str, Finding]:
     found: dict[str, Finding] = {}
-    for rule, shape in _candidates(scope, sight):
-        if rule.id not in found and _may_match(shape, sight) and (match := _first(shape, sight)):
+    for trial in trials(sight, scope):
+        rule = trial.rule
+        if rule.id not in found and (match := _first(trial, sight)):
             start, end = folded.origin(*match.span())
             found[rule.id] = Finding(rule.id, rule.scope, rule.reason, start, end)
     return found
 
 
-@cache
-def _by_stem(scope: str) -> tuple[tuple[tuple[Rule, Shape], ...], dict[str, list[int]], frozenset[str]]:
-    """Return the shapes of a scope and, by a stem or pair that a text must hold, which of them to try."""
-    shapes = tuple((rule, shape) for rule in IN_SCOPE[scope] for shape in rule.shapes)
-    index: dict[str, list[int]] = {}
-    for number, (_, shape) in enumerate(shapes):
-        for stem in shape.stems[0] if shape.stems else ("",):
-            index.setdefault(stem, []).append(number)
-    return shapes, index, frozenset(index)
-
-
-@cache
-def _words_of(scope: str) -> frozenset[str]:
-    """Return every stem and pair that some shape of a scope asks for."""
-    return frozenset().union(*(stems for _, shape in _by_stem(scope)[0] for stems in shape.stems))
-
-
-def _candidates(scope: str, sight: _Sight) -> list[tuple[Rule, Shape]]:
-    """Return in the order of the rules what may match, as far as its rarest words tell."""
-    shapes, index, keys = _by_stem(scope)
-    numbers = set(index.get("", ()))
-    for stem in (sight.stems | sight.pairs if sight.pairs else sight.stems) & keys:
-        numbers.update(index[stem])
-    return [shapes[number] for number in sorted(numbers)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sight:
-    """What is known of a text before a pattern is tried.
-
-    Attributes:
-        stems: how its words begin, as far as some shape asks for it.
-        pairs: its pairs of characters, if some are Chinese.
-        keys: how its words begin, all of them.
-        sentences: in which of its sentences the words stand, a bit for each; one bit stands for several
-            where there are many.
-        places: where the words stand that some shape asks for, and others that were asked for.
-        signs: whether each one that was asked for stands in it.
-    """
-
-    text: str
-    stems: frozenset[str]
-    pairs: frozenset[str]
-    keys: set[str]
-    sentences: dict[str, int]
-    places: dict[str, list[int]]
-    signs: dict[str, bool]
-
-    def places_of(self, key: str) -> list[int]:
-        """Return where the words stand that begin so."""
-        found = self.places.get(key)
-        if found is None:
-            found = self.places[key] = places_of(self.text, key)
-        return found
-
-
-def _may_match(shape: Shape, sight: _Sight) -> bool:
-    known = sight.pairs if shape.is_chinese else sight.stems
-    if not known and (shape.is_chinese or (shape.stems and not sight.keys)):
-        return False
-    for stems in shape.stems[1:]:  # the first is how the shape was found
-        if known.isdisjoint(stems):
-            return False
-    if shape.is_in_sentence and not _in_one_sentence(shape, sight):
-        return False
-    return all(_holds_any(group, sight) for group in shape.signs)
-
-
-def _in_one_sentence(shape: Shape, sight: _Sight) -> bool:
-    """Say whether some sentence holds a word of each group."""
-    sentences = sight.sentences
-    common = -1
-    for stems in shape.stems:
-        held = 0
-        for stem in stems & sight.stems:
-            held |= sentences[stem]
-        common &= held
-        if not common:
-            return False
-    return True
-
-
-def _holds_any(group: tuple[str, ...], sight: _Sight) -> bool:
-    signs = sight.signs
-    for sign in group:
-        known = signs.get(sign)
-        if known is None:
-            known = signs[sign] = sign in sight.text
-        if known:
-            return True
-    return False
-
-
-def _all(shape: Shape, sight: _Sight) -> Iterator[re.Match[str]]:
+def _all(trial: Trial, sight: Sight) -> Iterator[re.Match[str]]:
     """Yield the matches of a shape, looked for where its first words stand, if that is known."""
-    for pattern, heads in patterns_of(shape):
-        if heads:
-            found = chain.from_iterable(map(sight.places_of, heads & sight.keys))
-            yield from _tried(pattern, sight.text, sorted(found), is_short=shape.is_in_sentence)
-        else:
+    for pattern, heads in patterns_of(trial.shape):
+        if not heads:
             yield from pattern.finditer(sight.text)
+            continue
+        places = sight.places(heads)
+        if trial.number is not None:
+            places = sight.stretches.within(places, trial.number)
+        yield from _tried(pattern, sight.text, places, is_short=trial.number is not None)
 
 
 def _tried(
@@ -274,11 +121,12 @@ def _tried(
             missed.add(ahead)
 
 
-def _first(shape: Shape, sight: _Sight) -> re.Match[str] | None:
+def _first(trial: Trial, sight: Sight) -> re.Match[str] | None:
     """Return the first match that is not forbidden, not ordinary in its sentence and not only spoken of."""
     spoken_of = 0
     text = sight.text
-    for match in _all(shape, sight):
+    shape = trial.shape
+    for match in _all(trial, sight):
         start, end = match.span()
         if shape.is_turned and is_forbidden(text, start):
             continue

@@ -13,7 +13,7 @@ STEM: Final = 6
 PLAIN_WORD: Final = re.compile("[a-z0-9]+")
 HAN: Final = re.compile("[\u4e00-\u9fff]")
 #: Behind them no word of the same sentence stands.
-_SENTENCE_END: Final = re.compile(r"[!?;。]|(?<!\.\.)\.(?![\w.])")
+_SENTENCE_END: Final = re.compile(r"[.!?;。](?:(?<!\.)|(?<!\.\.\.)(?![\w.]))")
 _NO_MORE: Final = r"(?![a-z0-9])"
 #: A word that stands so often is looked for by a pattern: setting one up costs more than a few places.
 _FEW: Final = 16
@@ -28,29 +28,13 @@ def sentences_of(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def words_of(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Return the words of a part of a folded text."""
-    return PLAIN_WORD.finditer(text, start, end)
-
-
 def key_of(word: str) -> str:
     """Return how a word begins; a short one is whole and ends in a space."""
     return word[:STEM] if len(word) >= STEM else word + " "
 
 
-def keys_of(text: str) -> set[str]:
-    """Return how the words of a folded text begin."""
-    return set(map(key_of, PLAIN_WORD.findall(text)))
-
-
-def stems_of(key: str) -> set[str]:
-    """Return a key of `keys_of` cut to every length that shapes compare."""
-    bare = key.rstrip()
-    return {key, bare, *(bare[:size] for size in range(2, STEM))}
-
-
 def places_of(text: str, key: str) -> list[int]:
-    """Return where in a folded text the words stand that begin like a key of `keys_of`."""
+    """Return where in a folded text the words stand that begin like a key of `key_of`."""
     bare = key.rstrip()
     if text.count(bare) > _FEW:
         return [match.start() for match in _begun_by(key).finditer(text)]
@@ -60,6 +44,14 @@ def places_of(text: str, key: str) -> list[int]:
         if _begun_by(key).match(text, place):
             places.append(place)
         place = text.find(bare, place + 1)
+    return places
+
+
+def all_places(text: str) -> dict[str, list[int]]:
+    """Return where in a folded text words stand, by how they begin."""
+    places: dict[str, list[int]] = {}
+    for word in PLAIN_WORD.finditer(text):
+        places.setdefault(key_of(word[0]), []).append(word.start())
     return places
 
 

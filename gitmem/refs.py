@@ -73,16 +73,20 @@ def parse_ref(text: str) -> SourceRef:
         raise _invalid(text, "has no kind prefix")
     rest, _, home = rest.partition("@")
     if kind == "tool_execution":
-        return _parse_tool(text, rest, home or None)
+        return _check_home(text, _parse_tool(text, rest, home or None))
     if not rest:
         raise _invalid(text, "has an empty identifier")
-    if not _SEGMENT.fullmatch(rest) or set(rest) <= {"."}:
+    if not _SEGMENT.fullmatch(rest):
         raise _invalid(text, "has an identifier that looks like a path, URL or query")
     if kind not in KINDS:
         raise _invalid(text, "has an unsupported prefix")
-    if "@" in text and not _SEGMENT.fullmatch(home):
+    return _check_home(text, SourceRef(kind, rest, home=home or None))
+
+
+def _check_home(text: str, ref: SourceRef) -> SourceRef:
+    if "@" in text and not _SEGMENT.fullmatch(ref.home or ""):
         raise _invalid(text, "names no home after @")
-    return SourceRef(kind, rest, home=home or None)
+    return ref
 
 
 def _parse_tool(text: str, rest: str, home: str | None) -> SourceRef:

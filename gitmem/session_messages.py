@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader
@@ -31,6 +31,19 @@ _PREVIEW_CHARS: Final = 60
 _WORDS: Final = 6
 
 
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """For whom messages are told.
+
+    Attributes:
+        by: who reads.
+        retracted: refs that were retracted.
+    """
+
+    by: Reader
+    retracted: Container[str]
+
+
 class SessionMessages:
     """Tells of messages and sessions.
 
@@ -49,11 +62,15 @@ class SessionMessages:
         self._judgements = judgements
         self._sight = sight
 
+    def audience(self, by: Reader) -> Audience:
+        """Return what has to be known of a reader for one reply."""
+        return Audience(by, self._judgements.retracted())
+
     def told(
         self,
         view: SessionView,
         places: Sequence[int],
-        by: Reader,
+        audience: Audience,
         *,
         anchor: int | None = None,
         snippet: str = "",
@@ -64,19 +81,18 @@ class SessionMessages:
         Args:
             view: the session.
             places: of the messages.
-            by: who reads.
+            audience: for whom.
             anchor: the place that is marked.
             snippet: a piece of the anchor that has to be seen.
             most: characters of each at most.
         """
         found = []
-        retracted = self._judgements.retracted()
         for at, record in zip(places, self._sessions.read(view, places), strict=True):
             if record is None:
                 continue
             told = self._told(record, is_anchor=at == anchor)
-            if subject_of(record.source_ref) in retracted:
-                told = replace(told, fields={**told.fields, **self._retraction(record, by)})
+            if subject_of(record.source_ref) in audience.retracted:
+                told = replace(told, fields={**told.fields, **self._retraction(record, audience.by)})
             focus = _place_of(snippet, told.text) if at == anchor and snippet else 0
             found.append(replace(told, most=most, focus=focus))
         return found

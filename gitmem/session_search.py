@@ -19,7 +19,7 @@ from gitmem.search_reply import SearchReply
 from gitmem.session_discovery import Discovery, Found, Searching, SessionDiscovery
 from gitmem.session_lineage import Context, is_hidden, relatives, root_of
 from gitmem.session_map import SessionMap
-from gitmem.session_messages import SessionMessages, seconds_of
+from gitmem.session_messages import Audience, SessionMessages, seconds_of
 from gitmem.session_reply import (
     BOOKEND_CHARS,
     Draft,
@@ -86,26 +86,23 @@ class SessionSearch:
         try:
             request = read_request(given)
             self._sessions.catch_up()
+            if request.form == "browse":
+                return self._browse(request, current_session)
+            forms = {"scroll": self._scroll, "read": self._read, "discover": self._discover}
             context = Context(current_session, self._sessions)
-            if request.form == "scroll":
-                return self._scroll(request, context, reader)
-            if request.form == "read":
-                return self._read(request, context, reader)
-            if request.form == "discover":
-                return self._discover(request, context, reader)
-            return self._browse(request, current_session)
+            return forms[request.form](request, context, self._messages.audience(reader))
         except (UsageError, NotFound, RefusedError) as error:
             return {"success": False, "error": short(str(error), _QUERY_CHARS)}
 
     # Scroll
 
-    def _scroll(self, request: SessionRequest, context: Context, by: Reader) -> dict[str, Any]:
+    def _scroll(self, request: SessionRequest, context: Context, to: Audience) -> dict[str, Any]:
         session, view, warning = self._anchored(request)
         anchor = view.index[request.anchor]
         if context.holds(session, request.anchor):
             raise RefusedError("this message is in the context of the current session: scroll back in it")
         window = window_around(view, anchor, request.window)
-        told = self._messages.told(view, range(window.start, window.end), by, anchor=anchor)
+        told = self._messages.told(view, range(window.start, window.end), to, anchor=anchor)
         reply: Draft = {
             "success": True,
             "mode": "scroll",
@@ -150,7 +147,7 @@ class SessionSearch:
 
     # Read
 
-    def _read(self, request: SessionRequest, context: Context, by: Reader) -> dict[str, Any]:
+    def _read(self, request: SessionRequest, context: Context, to: Audience) -> dict[str, Any]:
         view = self._sessions.view(request.session)
         if view is None:
             raise _unknown(request.session)
@@ -164,7 +161,7 @@ class SessionSearch:
             "session_meta": self._messages.meta(request.session),
             "message_count": total,
             "truncated": is_cut,
-            "messages": self._messages.told(view, places, by),
+            "messages": self._messages.told(view, places, to),
         }
         if is_cut:
             last = view.ids[READ_FIRST - 1]
@@ -177,9 +174,9 @@ class SessionSearch:
 
     # Discover
 
-    def _discover(self, request: SessionRequest, context: Context, by: Reader) -> dict[str, Any]:
-        discovery = self._discovery.find(request, context, by)
-        results = [self._result(found, by) for found in discovery.found]
+    def _discover(self, request: SessionRequest, context: Context, to: Audience) -> dict[str, Any]:
+        discovery = self._discovery.find(request, context, to.by)
+        results = [self._result(found, to) for found in discovery.found]
         reply: Draft = {
             "success": True,
             "mode": "discover",
@@ -192,7 +189,7 @@ class SessionSearch:
         message = _message_of(discovery)
         return fit({**reply, "message": message} if message else reply, _leave_anchors)
 
-    def _result(self, found: Found, by: Reader) -> Draft:
+    def _result(self, found: Found, to: Audience) -> Draft:
         session, view = found.session, found.view
         window = window_around(view, found.at, DEFAULT_WINDOW)
         first, last = bookends(view, window, BOOKENDS)
@@ -203,7 +200,7 @@ class SessionSearch:
         ]
         root = root_of(session, self._sessions.facts)
         snippet = clip_to(marked_snippet(found.hit), _SNIPPET_CHARS) if found.hit else None
-        told = self._messages.told(view, places, by, anchor=found.at, snippet=snippet or "")
+        told = self._messages.told(view, places, to, anchor=found.at, snippet=snippet or "")
         return {
             "session_id": session,
             **({"parent_session_id": root} if root != session else {}),
@@ -211,9 +208,9 @@ class SessionSearch:
             "matched_role": found.role,
             "match_message_id": view.ids[found.at],
             "snippet": self._opening(told) if snippet is None else snippet,
-            "bookend_start": self._messages.told(view, first, by, most=BOOKEND_CHARS),
+            "bookend_start": self._messages.told(view, first, to, most=BOOKEND_CHARS),
             "messages": told,
-            "bookend_end": self._messages.told(view, last, by, most=BOOKEND_CHARS),
+            "bookend_end": self._messages.told(view, last, to, most=BOOKEND_CHARS),
             "messages_before": window.before,
             "messages_after": window.after,
         }

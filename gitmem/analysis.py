@@ -53,6 +53,7 @@ _CHUNK: Final = rf"[{RUN_CLASS}]+|{_MONEY}|{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|\#
 _ASCII_CHUNK: Final = re.compile(rf"{_MONEY}|[A-Za-z0-9]+(?:{_JOINT}[A-Za-z0-9]+)*(?:\+\+|\#)?")
 # Vowel signs and tone marks of Thai and Lao: two of them stand in every other word.
 _MARKS_ONLY: Final = "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd]+"
+_LONGEST_CACHED: Final = 100
 _KANA: Final = "[\u3041-\u309f\u30a1-\u30ff]"
 #: Endings of Korean words: alone they say nothing.
 _PARTICLES: Final = frozenset("은는이가을를에의도로와과만서들요다")
@@ -101,12 +102,14 @@ def count_terms(text: str) -> Analysis:
             length += len(chunk)
             before = ""
         else:
-            terms, words = index_terms(chunk)
+            # What is long is hardly met again: it must not stay in the cache.
+            is_short = len(chunk) <= _LONGEST_CACHED
+            terms, words = index_terms(chunk) if is_short else index_terms.__wrapped__(chunk)
             found += terms
             length += words
-            if is_number is not was_number and before:
+            if is_number is not was_number and before and is_short:
                 found += pair_terms(before, chunk)
-            before = chunk
+            before = chunk if is_short else ""
         was_number = is_number
     return Analysis(Counter(found), length)
 

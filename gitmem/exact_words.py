@@ -7,7 +7,8 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from gitmem.analysis import is_spaceless
+from gitmem.term_folding import is_spaceless
+from gitmem.word_terms import is_emoji
 
 #: Words that are looked for; a longer question is no name that one looks up.
 MOST_WORDS: Final = 8
@@ -37,6 +38,8 @@ def _pattern(word: str) -> re.Pattern[str]:
     # A joint followed by a letter goes on with the name: `ADR-016` does not stand in `ADR-016-b`.
     before = r"(?<!\w)(?<!\w[-./:@])" if _needs_edge(word[0]) else ""
     after = r"(?!\w|[-./:@+#]\w|[+#])" if _needs_edge(word[-1]) else ""
+    if is_emoji(word):  # one with another skin, or a member of a family, is another picture
+        before, after = "(?<!\u200d)", "(?![\u200d\U0001f3fb-\U0001f3ff])"
     return re.compile(before + re.escape(word) + after)
 
 

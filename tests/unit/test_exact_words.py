@@ -30,6 +30,13 @@ from gitmem.exact_words import exact_words, holds_all
         ("记忆", "他的记忆力", True),
         ("staging, port?", "the staging (port)", True),
         ("staging port", "staging", False),
+        ("v2.3.1", "at v2.3.1!", True),
+        ("v2.3.1", "at v2.3.10 and v2.3.1-rc1", False),
+        ("👍", "good 👍", True),
+        ("👍", "good 👍🏽", False),
+        ("👍🏽", "good👍🏽", True),
+        ("👧", "👩\u200d👧", False),
+        ("🇩🇪", "in 🇩🇪.", True),
     ],
 )
 def test_words(query: str, text: str, holds: bool) -> None:

@@ -7,15 +7,20 @@ from collections.abc import Iterable
 import numpy as np
 
 from gitmem.scoring.corpus import Corpus
-from gitmem.scoring.part_arrays import Floats
+from gitmem.scoring.part_arrays import Floats, Places
 from gitmem.scoring.passages import Passages, window_sums
 from gitmem.scoring.wanted import Wanted, rarity
 
 
-def conversation_scores(corpus: Corpus, wanted: Iterable[Wanted]) -> Floats:
-    """Return the score of each document's conversation; 0 for what is in none; shape (documents,).
+def conversation_scores(corpus: Corpus, wanted: Iterable[Wanted], numbers: Places) -> Floats:
+    """Return the score of the conversation of each of some documents; 0 for what is in none.
 
     Names of authors say nothing about a conversation in which both speak, so they are left out.
+
+    Args:
+        corpus: the documents.
+        wanted: the terms.
+        numbers: of the documents.
     """
     passages = corpus.passages
     blocks = len(passages.lengths)
@@ -29,17 +34,18 @@ def conversation_scores(corpus: Corpus, wanted: Iterable[Wanted]) -> Floats:
         by_block[:-1] += weight * _saturate(corpus, counts, passages.lengths, average)
         if len(passages.windowed):
             by_window += weight * _window_part(corpus, passages, term, average)
-    scores = by_block[passages.block]
-    scores[passages.windowed] = by_window
+    scores = by_block.take(passages.block.take(numbers))
+    if len(passages.windowed):
+        windows = np.searchsorted(passages.windowed, numbers)
+        windows[windows == len(passages.windowed)] = 0
+        inside = passages.windowed[windows] == numbers
+        scores[inside] = by_window[windows[inside]]
     return scores
 
 
 def _window_part(corpus: Corpus, passages: Passages, term: Wanted, average: float) -> Floats:
-    positions = passages.position[term.numbers]
-    inside = positions >= 0
-    values = np.zeros(len(passages.windowed))
-    values[positions[inside]] = term.counts[inside]
-    return _saturate(corpus, window_sums(passages, values), corpus.window_lengths, average)
+    sums = window_sums(passages, term.numbers, term.counts)
+    return _saturate(corpus, sums, passages.window_lengths, average)
 
 
 def _saturate(corpus: Corpus, counts: Floats, lengths: Floats, average: float) -> Floats:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.score import Scores
 
@@ -18,15 +16,7 @@ def explain(corpus: Corpus, scores: Scores, number: int) -> dict[str, Any]:
         scores: of a question.
         number: of the document.
     """
-    around = {
-        name: int(places[number])
-        for name, places in (
-            ("before", corpus.links.before),
-            ("after", corpus.links.after),
-            ("before_2", corpus.links.before_2),
-            ("after_2", corpus.links.after_2),
-        )
-    }
+    around = {f"{distance:+d}": number + distance for distance, share in corpus.near if share[number + 2]}
     terms = {}
     for wanted in scores.words.wanted:
         counts = dict(zip(wanted.numbers.tolist(), wanted.counts.tolist(), strict=True))
@@ -34,14 +24,13 @@ def explain(corpus: Corpus, scores: Scores, number: int) -> dict[str, Any]:
         if number in counts or near:
             weight = round(wanted.weight, 6)
             terms[wanted.term] = {"count": int(counts.get(number, 0)), "weight": weight, "near": near}
-    return {
-        "terms": terms,
-        "text": _rounded(scores.text[number]),
-        "conversation": _rounded(scores.conversation[number]),
-        "time": _rounded(scores.time[number]),
-        "factor": _rounded(scores.factor[number]),
+    at = scores.at(number)
+    if at is None:
+        return {"terms": terms}
+    made_of = {
+        "text": scores.text,
+        "conversation": scores.conversation,
+        "time": scores.time,
+        "factor": scores.factor,
     }
-
-
-def _rounded(value: np.float64) -> float:
-    return round(float(value), 6)
+    return {"terms": terms, **{name: round(float(values[at]), 6) for name, values in made_of.items()}}

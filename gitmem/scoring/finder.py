@@ -14,8 +14,8 @@ from gitmem.documents import Document
 from gitmem.question import Question, parse_question
 from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.explain import explain
-from gitmem.scoring.part_arrays import Mask
-from gitmem.scoring.score import Scores, score
+from gitmem.scoring.part_arrays import Floats, Places
+from gitmem.scoring.score import Scores, holding, score
 from gitmem.scoring.select import MOST_PREFIXED, advanced_matches, by_score, by_time, in_workspace, narrow
 from gitmem.search_candidates import Candidate
 from gitmem.search_index import IndexPart
@@ -45,7 +45,8 @@ class Found:
 
     def score_of(self, number: int) -> float:
         """Return the score of a document."""
-        return float(self.scores.total[number])
+        at = self.scores.at(number)
+        return 0.0 if at is None else float(self.scores.total[at])
 
     def explain(self, number: int) -> dict[str, Any]:
         """Return what the score of a document is made of."""
@@ -82,22 +83,24 @@ class Finder:
         corpus = self.corpus
         question = self._advanced(request.query) if request.advanced else parse_question(request.query, now)
         scores = score(corpus, question)
-        matches = self._matches(request, scores) & narrow(request, corpus)
-        own = in_workspace(request, corpus)
-        shown = matches if own is None else matches & own
-        hidden = 0 if own is None else int(np.count_nonzero(matches) - np.count_nonzero(shown))
+        found = narrow(request, corpus, self._matches(request, scores))
+        shown = in_workspace(request, corpus, found)
         batches = (
-            by_score(corpus, scores.total, shown)
+            by_score(corpus, _totals(scores, shown), shown)
             if request.sort == "relevance"
             else by_time(corpus, shown, newest=request.sort == "newest")
         )
         unmatched = scores.words.unmatched if question.units else [request.query[:100]]
-        return Found(corpus, scores, batches, hidden, unmatched)
+        return Found(corpus, scores, batches, len(found) - len(shown), unmatched)
 
-    def _matches(self, request: SearchRequest, scores: Scores) -> Mask:
+    def _matches(self, request: SearchRequest, scores: Scores) -> Places:
         if request.advanced:
-            return advanced_matches(request.query, self.corpus, lambda number: self.place(number)[1])
-        return scores.found if request.sort == "relevance" else scores.holds
+            mask = advanced_matches(request.query, self.corpus, lambda number: self.place(number)[1])
+            return np.flatnonzero(mask)
+        if request.sort == "relevance":
+            return scores.numbers
+        # In the order of time, what only stands beside a match would stand among the matches.
+        return np.flatnonzero(holding(self.corpus, scores.words))
 
     def _advanced(self, query: str) -> Question:
         """Return the words of a query with operators, those that its prefixes stand for too."""
@@ -108,3 +111,13 @@ class Finder:
                 terms = dict.fromkeys(self.corpus.terms_from(operand.prefix, MOST_PREFIXED), 1.0)
                 units.append(QueryUnit(f"{operand.prefix}*", terms, ()))
         return Question(units, {})
+
+
+def _totals(scores: Scores, numbers: Places) -> Floats:
+    """Return the score of each of some documents, 0 for what has no term of the question."""
+    if numbers is scores.numbers:
+        return scores.total
+    if not len(scores.numbers):
+        return np.zeros(len(numbers))
+    places = np.minimum(np.searchsorted(scores.numbers, numbers), len(scores.numbers) - 1)
+    return np.where(scores.numbers[places] == numbers, scores.total[places], 0.0)

@@ -1,4 +1,4 @@
-"""A message's conversation for ranking: all of it, or of a very long one what stands around the message.
+"""A message's conversation for ranking: all of it, or in a very long one what stands around the message.
 
 For how rare a term is among conversations, and how long they are on average, a long one counts as several
 blocks. The rule and its constants are those of `testing/plain_ranking.py`.
@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.scoring.part_arrays import Floats, Numbers, Places
+from gitmem.scoring.reading_order import ReadingOrder
 
 #: A conversation of more messages is searched in windows.
 LONGEST: Final = 200
@@ -27,62 +28,61 @@ class Passages:
     Attributes:
         block: of each document, from 0; what is in no conversation has the number of blocks.
         lengths: of each block, in words.
-        windowed: the documents of long conversations, in the order they were said.
-        position: the place of each document in `windowed`, -1 for others.
-        first, end: where the window of each of `windowed` begins and ends there.
+        windowed: the documents of long conversations.
+        first: of each of `windowed`, the first document of its window.
+        end: the document behind the last of its window.
+        window_lengths: of each window, in words.
     """
 
     block: Places
     lengths: Floats
     windowed: Places
-    position: Places
     first: Places
     end: Places
+    window_lengths: Floats
 
 
-def find_passages(
-    conversation: Places, number: int, lengths: Numbers, clock: Numbers, seq: Numbers
-) -> Passages:
+def find_passages(order: ReadingOrder, lengths: Numbers) -> Passages:
     """Cut conversations into passages.
 
     Args:
-        conversation: of each document, from 0; `number` for none.
-        number: of conversations.
+        order: of the documents.
         lengths: of all documents, in words.
-        clock: of all documents.
-        seq: of all documents.
     """
-    sizes = np.bincount(conversation, minlength=number + 1)[:-1]
-    is_long = np.append(sizes > LONGEST, False)
-    windowed = np.flatnonzero(is_long[conversation])
-    windowed = windowed[np.lexsort((windowed, seq[windowed], clock[windowed], conversation[windowed]))]
-    position = np.full(len(conversation), -1, dtype=np.intp)
-    position[windowed] = np.arange(len(windowed))
-    start = np.append(np.cumsum(np.where(is_long[:-1], sizes, 0)) - np.where(is_long[:-1], sizes, 0), 0)
-    within = np.arange(len(windowed)) - start[conversation[windowed]]
-    size = sizes[conversation[windowed]]
-    blocks_of = np.where(is_long[:-1], -(-sizes // BLOCK), 1)
-    first_block = np.append(np.cumsum(blocks_of) - blocks_of, blocks_of.sum())
-    block = first_block[conversation]
-    block[windowed] += within // BLOCK
-    block_lengths = np.bincount(block, weights=lengths, minlength=int(first_block[-1]) + 1)[:-1]
-    begin = np.arange(len(windowed)) - within
+    is_long = order.sizes > LONGEST
+    windowed = np.flatnonzero(np.append(is_long, False)[order.conversation])
+    start = order.starts[order.conversation[windowed]]
+    size = order.sizes[order.conversation[windowed]]
+    blocks = np.where(is_long, -(-order.sizes // BLOCK), 1)
+    first_block = np.append(np.cumsum(blocks) - blocks, blocks.sum()).astype(np.intp)
+    block = first_block[order.conversation]
+    block[windowed] += (windowed - start) // BLOCK
+    own = lengths.astype(np.float64)
+    first = np.maximum(start, windowed - WINDOW)
+    end = np.minimum(start + size, windowed + WINDOW + 1)
     return Passages(
         block=block,
-        lengths=block_lengths.astype(np.float64),
+        lengths=np.bincount(block, own, int(first_block[-1]) + 1)[:-1].astype(np.float64),
         windowed=windowed,
-        position=position,
-        first=np.maximum(begin, np.arange(len(windowed)) - WINDOW),
-        end=np.minimum(begin + size, np.arange(len(windowed)) + WINDOW + 1),
+        first=first,
+        end=end,
+        window_lengths=_sums(own, first, end),
     )
 
 
-def window_sums(passages: Passages, values: Floats) -> Floats:
-    """Return the sum over each window; shape (windowed,).
+def window_sums(passages: Passages, numbers: Places, counts: Floats) -> Floats:
+    """Return how often a term stands in each window; shape (windowed,).
 
     Args:
         passages: which windows there are.
-        values: one for each of `windowed`.
+        numbers: the documents that have the term.
+        counts: how often each has it.
     """
+    values = np.zeros(len(passages.block))
+    values[numbers] = counts
+    return _sums(values, passages.first, passages.end)
+
+
+def _sums(values: Floats, first: Places, end: Places) -> Floats:
     sums = np.concatenate(([0.0], np.cumsum(values)))
-    return np.asarray(sums[passages.end] - sums[passages.first])
+    return np.asarray(sums[end] - sums[first])

@@ -15,7 +15,7 @@ import numpy as np
 from gitmem.question import Question
 from gitmem.scoring.conversations import conversation_scores
 from gitmem.scoring.corpus import Corpus
-from gitmem.scoring.part_arrays import Floats, Mask
+from gitmem.scoring.part_arrays import Floats, Mask, Places
 from gitmem.scoring.text_scores import add_text_scores
 from gitmem.scoring.times import time_scores
 from gitmem.scoring.wanted import Words, choose_terms
@@ -29,18 +29,16 @@ class Scores:
     """What a question found.
 
     Attributes:
-        total: the score of each document; shape (documents,).
-        found: which documents may be shown.
-        holds: which documents hold a term themselves.
         words: what became of the words of the question.
-        text, conversation, time: what `total` is made of before its factors; of the same shape.
-        factor: what it is multiplied with.
+        numbers: the documents that were found, ascending; shape (found,).
+        total: the score of each.
+        text, conversation, time: what it is made of before its factors.
+        factor: what that is multiplied with.
     """
 
-    total: Floats
-    found: Mask
-    holds: Mask
     words: Words
+    numbers: Places
+    total: Floats
     text: Floats
     conversation: Floats
     time: Floats
@@ -51,53 +49,74 @@ class Scores:
         """The terms that were found anywhere, with what each weighs."""
         return {one.term: one.weight for one in self.words.wanted}
 
+    def at(self, number: int) -> int | None:
+        """Return where a document stands among those that were found."""
+        place = int(np.searchsorted(self.numbers, number))
+        return place if place < len(self.numbers) and self.numbers[place] == number else None
 
-def score(corpus: Corpus, question: Question) -> Scores:
-    """Score all documents.
+
+def score(corpus: Corpus, question: Question, *, everywhere: bool = False) -> Scores:
+    """Score the documents that answer a question.
 
     Args:
         corpus: the documents, with the weights to use.
         question: taken apart.
+        everywhere: score all others too.
     """
-    recipe = corpus.recipe
     words = choose_terms(corpus, question)
-    text = np.zeros(corpus.size + 1)
-    holds, touched = add_text_scores(corpus, words.wanted, text)
-    conversation = np.zeros(corpus.size)
-    if recipe.session:
-        conversation = recipe.session * conversation_scores(corpus, words.wanted)
-    time = time_scores(corpus, question)
-    factor = _factors(corpus, question, words)
-    found = touched if len(words.wanted) >= FEWEST_FOR_CONTEXT else holds
-    return Scores(
-        total=(text[:-1] + conversation + time) * factor,
-        found=(found[:-1] | (time > 0)) & corpus.live,
-        holds=holds[:-1] & corpus.live,
-        words=words,
-        text=text[:-1],
-        conversation=conversation,
-        time=time,
-        factor=factor,
-    )
+    times = time_scores(corpus, question)
+    with corpus.spaces.lend() as space:
+        add_text_scores(corpus, words.wanted, space)
+        touched = space.total[2:-2] > 0
+        numbers = np.arange(corpus.size) if everywhere else _found(corpus, words, touched, times)
+        text = space.total.take(numbers + 2)
+        space.total.fill(0.0)
+    conversation = corpus.recipe.session * conversation_scores(corpus, words.wanted, numbers)
+    time = np.zeros(len(numbers)) if times is None else times[numbers]
+    factor = _factors(corpus, question, words, numbers)
+    total = (text + conversation + time) * factor
+    return Scores(words, numbers, total, text, conversation, time, factor)
 
 
-def _factors(corpus: Corpus, question: Question, words: Words) -> Floats:
+def holding(corpus: Corpus, words: Words) -> Mask:
+    """Return which documents hold a term of a question themselves; shape (documents,)."""
+    mask = np.zeros(corpus.size, dtype=np.bool_)
+    for wanted in words.wanted:
+        mask[wanted.numbers] = True
+    return mask
+
+
+def _found(corpus: Corpus, words: Words, touched: Mask, times: Floats | None) -> Places:
+    found = touched if len(words.wanted) >= FEWEST_FOR_CONTEXT else holding(corpus, words)
+    return np.flatnonzero(found if times is None else found | (times > 0))
+
+
+def _factors(corpus: Corpus, question: Question, words: Words, numbers: Places) -> Floats:
     """Return by what each document's score is multiplied."""
     recipe = corpus.recipe
-    factor = 1 - recipe.asking * corpus.asking_share
+    factor = 1 - recipe.asking * corpus.asking_share.take(numbers)
     if words.author:
-        authors = corpus.column("author")
+        authors = corpus.column("author").take(numbers)
         factor[(authors != words.author) & (authors != 0)] *= recipe.other_author
     if question.asks_when:
-        factor[corpus.tells_time] *= recipe.when
-    if recipe.kept:
-        factor[corpus.is_kept] *= 1 + recipe.kept * _held_share(corpus, words)[corpus.is_kept]
+        factor[corpus.tells_time.take(numbers)] *= recipe.when
+    kept = np.flatnonzero(corpus.is_kept.take(numbers))
+    if recipe.kept and len(kept):
+        factor[kept] *= 1 + recipe.kept * _held_share(words, numbers[kept])
     return factor
 
 
-def _held_share(corpus: Corpus, words: Words) -> Floats:
-    """Return which share of the weight of a question's terms each document holds itself."""
-    held = np.zeros(corpus.size)
+def _held_share(words: Words, numbers: Places) -> Floats:
+    """Return which share of the weight of a question's terms each of some documents holds itself.
+
+    Args:
+        words: of the question.
+        numbers: of the documents, ascending.
+    """
+    held = np.zeros(len(numbers))
     for wanted in words.wanted:
-        held[wanted.numbers] += wanted.weight
+        places = np.searchsorted(numbers, wanted.numbers)
+        places[places == len(numbers)] = 0
+        same = numbers[places] == wanted.numbers
+        held[places[same]] += wanted.weight
     return held / (sum(wanted.weight for wanted in words.wanted) or 1.0)

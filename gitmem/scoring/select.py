@@ -23,52 +23,49 @@ _PHRASE_LOOKS: Final = 5000
 MOST_PREFIXED: Final = 50
 
 
-def narrow(request: SearchRequest, corpus: Corpus) -> Mask:
-    """Return which documents were asked for, wherever they belong; shape (documents,)."""
-    mask = np.ones(corpus.size, dtype=np.bool_)
+def narrow(request: SearchRequest, corpus: Corpus, numbers: Places) -> Places:
+    """Return which of some documents were asked for, wherever they belong."""
     if request.kinds:
-        mask &= np.isin(corpus.column("kind"), [key_of(kind) for kind in request.kinds])
+        keys = [key_of(kind) for kind in request.kinds]
+        numbers = numbers[np.isin(corpus.column("kind")[numbers], keys)]
     for name, value in (("session", request.session), ("work_item", request.work_item)):
         if value is not None:
-            mask &= corpus.column(name) == key_of(value)
+            numbers = numbers[corpus.column(name)[numbers] == key_of(value)]
     if request.since is not None:
-        mask &= corpus.column("time") >= request.since * 1000
+        numbers = numbers[corpus.column("time")[numbers] >= request.since * 1000]
     if request.until is not None:
-        mask &= corpus.column("time") <= request.until * 1000
-    return mask
+        numbers = numbers[corpus.column("time")[numbers] <= request.until * 1000]
+    return numbers
 
 
-def in_workspace(request: SearchRequest, corpus: Corpus) -> Mask | None:
-    """Return which documents belong to the workspace that was asked for, or to none; None for all."""
+def in_workspace(request: SearchRequest, corpus: Corpus, numbers: Places) -> Places:
+    """Return which of some documents belong to the workspace that was asked for, or to none."""
     if request.workspace is None:
-        return None
-    workspaces = corpus.column("workspace")
-    return np.asarray((workspaces == 0) | (workspaces == key_of(request.workspace)))
+        return numbers
+    workspaces = corpus.column("workspace")[numbers]
+    return np.asarray(numbers[(workspaces == 0) | (workspaces == key_of(request.workspace))])
 
 
-def by_score(corpus: Corpus, scores: Floats, shown: Mask) -> Iterator[list[Candidate]]:
+def by_score(corpus: Corpus, scores: Floats, numbers: Places) -> Iterator[list[Candidate]]:
     """Yield the best candidates, then the others.
 
     All of a batch comes before all of the next one; within it there is no order yet.
 
     Args:
         corpus: the documents.
-        scores: of each; shape (documents,).
-        shown: which may be shown.
+        scores: of those that may be shown.
+        numbers: of the same.
     """
-    numbers = np.flatnonzero(shown)
-    own = scores[numbers]
     if len(numbers) > 4 * _FIRST_BATCH:
-        bar = np.partition(own, -_FIRST_BATCH)[-_FIRST_BATCH]
-        best = own >= bar
-        yield _candidates(corpus, -own[best], numbers[best])
-        numbers, own = numbers[~best], own[~best]
-    yield from _slices(corpus, -own, numbers)
+        bar = np.partition(scores, -_FIRST_BATCH)[-_FIRST_BATCH]
+        best = scores >= bar
+        yield _candidates(corpus, -scores[best], numbers[best])
+        numbers, scores = numbers[~best], scores[~best]
+    yield from _slices(corpus, -scores, numbers)
 
 
-def by_time(corpus: Corpus, shown: Mask, *, newest: bool) -> Iterator[list[Candidate]]:
+def by_time(corpus: Corpus, numbers: Places, *, newest: bool) -> Iterator[list[Candidate]]:
     """Yield candidates in the order of their times."""
-    numbers = np.flatnonzero(shown)
     times = corpus.column("time")[numbers].astype(np.float64)
     yield from _slices(corpus, -times if newest else times, numbers)
 

@@ -13,11 +13,14 @@ from gitmem.scoring.wanted import rarity
 _DAY: int = 86400
 
 
-def time_scores(corpus: Corpus, question: Question) -> Floats:
-    """Return what each document gains, more where few stand in the time asked for; shape (documents,)."""
-    gained = np.zeros(corpus.size)
+def time_scores(corpus: Corpus, question: Question) -> Floats | None:
+    """Return what each document gains, more where few stand in the time asked for; shape (documents,).
+
+    None where the question names no time.
+    """
     if question.dates is None or not corpus.recipe.day or not corpus.count:
-        return gained
+        return None
+    gained = np.zeros(corpus.size)
     seconds = corpus.seconds
     times = seconds[corpus.live]
     for asked in question.dates.intervals(float(times.min()), float(times.max())):

@@ -70,7 +70,8 @@ def scores_in_parts(
         MemoryPart(found[start:end]).without({at - start for at in removed if start <= at < end})
         for start, end in pairwise(bounds)
     ]
-    total = score(Corpus(parts, recipe), question).total
+    corpus = Corpus(parts, recipe)
+    total = score(corpus, question, everywhere=True).total[corpus.order.number]
     return [float(total[at]) for at in range(len(found)) if at not in removed]
 
 

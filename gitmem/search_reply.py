@@ -188,6 +188,8 @@ def _as_text(query: object) -> str:
     """Return what was asked as text: a number, a list and the like as their JSON."""
     if isinstance(query, str) or query is None:
         return query or ""
+    if isinstance(query, float) and query.is_integer():  # some programs know no other numbers
+        return str(int(query))
     try:
         return json.dumps(query, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):

@@ -29,6 +29,7 @@ def test_round_trip(place: tuple[int, float, float, str]) -> None:
         (0, "0"),
         (False, "false"),
         (2.5, "2.5"),
+        (1246.0, "1246"),
         (["a", 1], '["a", 1]'),
         ({"q": "port"}, '{"q": "port"}'),
         ({(1, 2): 3}, "{(1, 2): 3}"),

@@ -14,6 +14,7 @@ from gitmem.changes import Hints
 from gitmem.documents import Document
 from gitmem.forgotten import Receipts, close_segment
 from gitmem.index_backlog import Made, documents_of
+from gitmem.index_trouble import IndexTrouble
 from gitmem.indexer import ALL, Budget, CatchUp, Indexer
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment, spooled_records
@@ -154,8 +155,15 @@ class SearchHome:
         notes = Notes(self.repository, self.layout)
         self.note_ids = NoteIds(self.repository, self.layout)
         self.reader = MemoryReader(self.ledger, self.layout, notes, "home1")
+        self.trouble = IndexTrouble()
         self.searcher = Search(
-            self.repository, self.ledger, self.layout, index, note_ids=self.note_ids, reader=self.reader
+            self.repository,
+            self.ledger,
+            self.layout,
+            index,
+            note_ids=self.note_ids,
+            reader=self.reader,
+            trouble=self.trouble,
         )
         self.indexer = self.new_indexer()
 
@@ -172,7 +180,13 @@ class SearchHome:
     def new_indexer(self) -> Indexer:
         """Return an indexer that remembers nothing, as in another process."""
         return Indexer(
-            self.repository, self.ledger, self.layout, self.note_ids, self.index, make=self._documents_of
+            self.repository,
+            self.ledger,
+            self.layout,
+            self.note_ids,
+            self.index,
+            trouble=self.trouble,
+            make=self._documents_of,
         )
 
     def _documents_of(self, ledger: Ledger, record: Record, origin: str) -> Made:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from gitmem.analysis import MAX_QUERY_CHARS, MAX_QUERY_UNITS, QueryUnit, analyze_query, fold
+from gitmem.word_terms import prefix_term
 
 _TOKEN: Final = re.compile(r'"([^"]*)"?|([()])|([^\s()"]+)')
 
@@ -124,8 +125,8 @@ def _tokens(text: str) -> Iterator[Operand | str]:
 
 def _operand(phrase: str | None, word: str | None) -> Operand | None:
     if word is not None and len(word) > 1 and word.endswith("*"):
-        prefix = fold(word.rstrip("*")).casefold()
-        return Operand((), prefix=prefix) if prefix.isalnum() else None
+        prefix = prefix_term(fold(word.rstrip("*")))
+        return Operand((), prefix=prefix) if prefix else None
     text = word if phrase is None else phrase
     units = tuple(analyze_query(text or "", keep_all=True))
     return Operand(units, phrase=phrase) if units else None

@@ -11,6 +11,7 @@ from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.documents import command_text
 from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UsageError
 from gitmem.gone_entries import GoneEntries
+from gitmem.graphemes import cut_at
 from gitmem.judgement_rules import Judgement
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -389,4 +390,5 @@ def _known(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def _opening(records: Sequence[Record], turn: str) -> str:
     """Return how a turn began, on one line."""
     text = next((r.body.get("text") for r in records if r.turn == turn and r.kind == "message"), None)
-    return " ".join(text.split())[:120] if isinstance(text, str) else ""
+    line = " ".join(text.split()) if isinstance(text, str) else ""
+    return line[: cut_at(line, 120)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.errors import GitmemError, InvalidRef, NotFound, UnknownSource
+from gitmem.graphemes import cut_at
 from gitmem.json_view import JsonView
 from gitmem.judgement_rules import Judgement
 from gitmem.layout import NOTES, is_managed
@@ -190,4 +191,6 @@ def _text(value: Any) -> str:
 
 
 def _shorten(text: str, ref: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… the rest: gitmem get {ref}"
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: cut_at(text, _LONGEST)]}\n… the rest: gitmem get {ref}"

@@ -148,6 +148,16 @@ def pair_terms(left: str, right: str) -> tuple[str, ...]:
     return (word + number,) if first == number else (word + number, word + first)
 
 
+def prefix_term(text: str) -> str:
+    """Return what the terms of what begins with a text begin with; nothing where none can."""
+    whole = _SCHEME.sub("", text.casefold()).replace("\\", "/").lstrip("-_./:@&+#='’")
+    if not any(char.isalnum() for char in whole):
+        return ""
+    if not re.search(r"[.:/@&+#=]", whole):
+        return _INNER.sub("", whole)
+    return whole[1:] if _VERSION.match(whole) else whole
+
+
 def is_emoji(chunk: str) -> bool:
     """Say whether a chunk is an emoji."""
     return chunk >= FIRST_EMOJI and bool(compiled(EMOJI).match(chunk))

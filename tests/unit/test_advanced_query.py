@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.advanced_query import Logic, Operand, evaluate, find_operands
+from gitmem.analysis import count_terms
 
 TEXTS = ["staging port", "staging host", "production port", "backup of staging"]
 ALL = frozenset(range(len(TEXTS)))
@@ -65,6 +66,34 @@ LOGIC: Logic[frozenset[int]] = Logic(
 def test_operators(query: str, numbers: set[int]) -> None:
     """AND binds tighter than OR, NOT tightest; what cannot be an operator is passed over."""
     assert evaluate(query, LOGIC) == numbers
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("stag*", "the staging port"),
+        ("ADR-0*", "see ADR-016"),
+        ("adr-*", "see ADR-016"),
+        ("char_li*", "set char_limit"),
+        ("charLi*", "set char_limit"),
+        ("memory.char_li*", "set memory.char_limit"),
+        ("src/api/ma*", "open src/api/main.py"),
+        ("src\\api\\*", "open src/api/main.py"),
+        ("https://exam*", "see https://example.com/x"),
+        ("v2.3*", "at v2.3.1"),
+        ("2.3*", "at v2.3.1"),
+        ("192.168.*", "ping 192.168.0.1"),
+        ("--no-ver*", "git commit --no-verify"),
+        ("记*", "记忆检索"),
+        ("Sträß*", "Straße"),
+        ("a384*", "commit a38443b75c1de02f"),
+    ],
+)
+def test_prefixes_of_identifiers(query: str, text: str) -> None:
+    """A name is found by its beginning, joints and all."""
+    (operand,) = find_operands(query)
+    assert operand.prefix
+    assert any(term.startswith(operand.prefix) for term in count_terms(text).counts)
 
 
 @pytest.mark.parametrize("query", ["", "  ", "()", "AND", "NOT", "( OR )", '""', '"', "*", "@ !"])

@@ -20,7 +20,7 @@ from gitmem.scoring.text_scores import add_text_scores
 from gitmem.scoring.times import time_scores
 from gitmem.scoring.wanted import Words, choose_terms
 
-#: A question of fewer terms is a look-up: only what holds one of them is shown, not what stands beside it.
+#: A question of fewer words is a look-up: only what holds one of them is shown, not what stands beside it.
 FEWEST_FOR_CONTEXT: Final = 2
 
 
@@ -87,7 +87,7 @@ def holding(corpus: Corpus, words: Words) -> Mask:
 
 
 def _found(corpus: Corpus, words: Words, touched: Mask, times: Floats | None) -> Places:
-    found = touched if len(words.wanted) >= FEWEST_FOR_CONTEXT else holding(corpus, words)
+    found = touched if words.found >= FEWEST_FOR_CONTEXT else holding(corpus, words)
     return np.flatnonzero(found if times is None else found | (times > 0))
 
 

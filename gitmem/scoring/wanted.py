@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gitmem.analysis import CHARACTER_WEIGHT
+from gitmem.analysis import CHARACTER_WEIGHT, QueryUnit
 from gitmem.question import Question
 from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.part_arrays import Floats, Places
 from gitmem.search_index import key_of
+
+Postings = tuple[Places, Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,56 +44,65 @@ class Words:
 
     Attributes:
         wanted: what is looked for.
+        found: how many words there are of which something is found.
         unmatched: the words of which nothing is found.
         author: the key of the one author whom the question names; 0 where it names none or several.
     """
 
     wanted: list[Wanted]
+    found: int
     unmatched: list[str]
     author: int
 
 
 def choose_terms(corpus: Corpus, question: Question) -> Words:
-    """Return the terms to look for."""
+    """Return the terms to look for.
+
+    A word of which the documents hold only substitutes, such as single characters, is looked for by these and
+    named as unmatched all the same.
+    """
     known = {name: key for name in question.names if (key := key_of(name)) in corpus.authors}
+    postings: dict[str, Postings] = {}
     shares: dict[str, float] = {}
-    postings: dict[str, tuple[Places, Floats]] = {}
-    unmatched = []
+    found, unmatched = 0, []
     for unit in question.units:
-        found = False
-        for term, share in unit.terms.items():
-            for actual, part in _present(corpus, postings, term, unit.otherwise.get(term, ())):
-                found = True
-                shares[actual] = max(shares.get(actual, 0.0), share * part)
-        if not found:
+        exact = [term for term in unit.terms if _having(corpus, postings, term)]
+        for term in exact:
+            shares[term] = max(shares.get(term, 0.0), unit.terms[term])
+        others = _substitutes(corpus, postings, unit)
+        for term, share in others:
+            shares[term] = max(shares.get(term, 0.0), share)
+        found += bool(exact or others)
+        if not exact:
             unmatched.append(unit.surface)
     wanted = []
     for term, share in shares.items():
         named = tuple(sorted(key for name, key in known.items() if term in question.names[name]))
         wanted.append(_wanted(corpus, term, share, postings[term], named))
     keys = set(known.values())
-    return Words(wanted, list(dict.fromkeys(unmatched)), keys.pop() if len(keys) == 1 else 0)
+    author = keys.pop() if len(keys) == 1 else 0
+    return Words(wanted, found, list(dict.fromkeys(unmatched)), author)
 
 
-def _present(
-    corpus: Corpus, postings: dict[str, tuple[Places, Floats]], term: str, otherwise: tuple[str, ...]
-) -> Iterator[tuple[str, float]]:
-    """Yield the term if any document has it, else those of its substitutes that any has."""
-    for candidates, share in (((term,), 1.0), (otherwise, CHARACTER_WEIGHT)):
-        any_is = False
-        for candidate in candidates:
-            if candidate not in postings:
-                postings[candidate] = corpus.postings(candidate)
-            if len(postings[candidate][0]):
-                any_is = True
-                yield candidate, share
-        if any_is:
-            return
+def _having(corpus: Corpus, postings: dict[str, Postings], term: str) -> bool:
+    """Say whether any document has a term, and keep its postings."""
+    if term not in postings:
+        postings[term] = corpus.postings(term)
+    return bool(len(postings[term][0]))
 
 
-def _wanted(
-    corpus: Corpus, term: str, share: float, postings: tuple[Places, Floats], named: tuple[int, ...]
-) -> Wanted:
+def _substitutes(corpus: Corpus, postings: dict[str, Postings], unit: QueryUnit) -> list[tuple[str, float]]:
+    """Return what stands in for the terms of a unit that no document has, with its weight."""
+    return [
+        (other, share * CHARACTER_WEIGHT)
+        for term, share in unit.terms.items()
+        if not len(postings[term][0])
+        for other in unit.otherwise.get(term, ())
+        if _having(corpus, postings, other)
+    ]
+
+
+def _wanted(corpus: Corpus, term: str, share: float, postings: Postings, named: tuple[int, ...]) -> Wanted:
     numbers, counts = postings
     if named:
         share *= corpus.recipe.name

@@ -1,0 +1,102 @@
+"""What ranks before what: conversations, people, times, and what was kept on purpose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from search_home import SearchHome
+
+
+@pytest.fixture(params=["memory", "disk"])
+def home(tmp_path: Path, request: pytest.FixtureRequest) -> SearchHome:
+    """An empty home, its index in memory or on disk."""
+    return SearchHome.in_memory(tmp_path) if request.param == "memory" else SearchHome.on_disk(tmp_path)
+
+
+def talk(home: SearchHome, *texts: str, session: str = "s1", **fields: str) -> list[str]:
+    """Say texts one after another; return their refs."""
+    return [home.say(text, session=session, **fields).source_ref for text in texts]
+
+
+def test_the_answer_is_found_by_the_words_of_its_question(home: SearchHome) -> None:
+    """Half of the words of an answer stand in what it answers."""
+    talk(home, "Good morning.", "Rain again.", session="s0")
+    _, asked, answer, _ = talk(
+        home, "Hello there.", "Where do you keep the staging key?", "In the safe, left side.", "Thanks."
+    )
+    talk(home, "The staging area is muddy.", "Indeed.", session="s2")
+    assert set(home.refs("Where is the staging key kept?")[:2]) == {asked, answer}
+
+
+@pytest.mark.parametrize("query", ["staging", "ADR-016", "日本語"])
+def test_a_look_up_shows_only_what_holds_the_word(home: SearchHome, query: str) -> None:
+    """Whoever looks up a name does not want what stands beside it, however many terms the name has."""
+    talk(home, "Before.", "Said: staging, ADR-016, 私は日本語を勉強します", "After.")
+    assert len(home.refs(query)) == 1
+
+
+def test_in_the_order_of_time_only_matches_are_listed(home: SearchHome) -> None:
+    """What only stands beside a match would stand among the matches."""
+    refs = talk(home, "The staging server.", "Yes.", "Another staging server.", "No.")
+    assert set(home.refs("staging server", sort="newest")) == {refs[0], refs[2]}
+    assert set(home.refs("staging server")) >= set(refs)
+
+
+def test_who_is_named_has_said_it(home: SearchHome) -> None:
+    """Evidence for what somebody did is said by him."""
+    bo, ana = (
+        home.say("I sold the red bicycle.", session=name, author=name.title()).source_ref
+        for name in ("bo", "ana")
+    )
+    assert home.refs("Which bicycle did Bo sell?")[:2] == [bo, ana]
+    assert home.refs("Which bicycle did Ana sell?")[:2] == [ana, bo]
+    assert home.refs("which bicycle did ana sell?")[:2] == [ana, bo]
+
+
+def test_the_day_that_is_named_comes_first(home: SearchHome) -> None:
+    """A date in a question is met by when it was said, not by words in it."""
+    refs = {
+        day: home.say("We walked along the river.", session=day, ts=f"2023-05-{day}T10:00:00.000Z").source_ref
+        for day in ("01", "03", "09", "20")
+    }
+    found = home.refs("When did we walk along the river on 3 May 2023?")
+    assert found[:2] == [refs["03"], refs["09"]]
+
+
+def test_what_was_kept_is_found_among_all_that_was_said(home: SearchHome) -> None:
+    """A note that fits a question is not lost behind the messages that use its words."""
+    for number in range(60):
+        talk(home, "Is the port open?", "The server answers on its port.", session=f"s{number}")
+    home.write({"memory/MEMORY.md": "The staging server listens on port 2222.\n"})
+    home.catch_up()
+    assert home.search("Which port does the staging server listen on?").results[0].kind == "entry"
+
+
+@pytest.mark.parametrize("indexed", range(5))
+def test_a_conversation_that_is_half_indexed_ranks_as_a_whole(home: SearchHome, indexed: int) -> None:
+    """Neighbours are neighbours, wherever the index ends."""
+    texts = ["Where is the red key?", "In the safe.", "And the blue key?", "Lost, I fear."]
+    refs = talk(home, *texts[:indexed])
+    home.catch_up()
+    refs += talk(home, *texts[indexed:])
+    found = [(hit.source_ref, hit.score) for hit in home.search("Where is the blue key?").results]
+    home.catch_up()
+    again = [(hit.source_ref, hit.score) for hit in home.search("Where is the blue key?").results]
+    assert found == again
+    assert {ref for ref, _ in found} == set(refs)
+
+
+def test_an_explanation_says_what_a_score_is_made_of(home: SearchHome) -> None:
+    """Its terms, those of its neighbours by distance, and what conversation, time and author did."""
+    talk(home, "Where is the red key?", "In the safe.")
+    (_, beside) = home.search("red key", explain=True).results
+    assert beside.explanation is not None
+    assert beside.explanation["terms"]["key"] == {
+        "count": 0,
+        "weight": beside.explanation["terms"]["key"]["weight"],
+        "near": {"-1": 1.0},
+    }
+    parts = {name: beside.explanation[name] for name in ("text", "conversation", "time", "factor")}
+    total = (parts["text"] + parts["conversation"] + parts["time"]) * parts["factor"]
+    assert beside.score == pytest.approx(total, abs=1e-5)

@@ -41,8 +41,9 @@ class PartArrays:
 
     @cached_property
     def sessions(self) -> Numbers:
-        """The conversations, each once."""
-        return np.unique(self.order_sessions)
+        """The conversations, each once, ascending as in `order`."""
+        keys = self.order_sessions
+        return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
 
 
 _ARRAYS: WeakKeyDictionary[Any, PartArrays] = WeakKeyDictionary()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader
@@ -90,11 +90,13 @@ class SessionMessages:
         for at, record in zip(places, self._sessions.read(view, places), strict=True):
             if record is None:
                 continue
-            told = self._told(record, is_anchor=at == anchor)
+            fields, text, ref = self._facts(record)
+            if at == anchor:
+                fields["anchor"] = True
             if subject_of(record.source_ref) in audience.retracted:
-                told = replace(told, fields={**told.fields, **self._retraction(record, audience.by)})
-            focus = _place_of(snippet, told.text) if at == anchor and snippet else 0
-            found.append(replace(told, most=most, focus=focus))
+                fields |= self._retraction(record, audience.by)
+            focus = _place_of(snippet, text) if at == anchor and snippet else 0
+            found.append(ToldMessage(fields, text, ref, most, focus))
         return found
 
     def meta(self, session: str) -> dict[str, Any]:
@@ -124,7 +126,8 @@ class SessionMessages:
             return line if len(line) <= _PREVIEW_CHARS else line[:_PREVIEW_CHARS] + "..."
         return ""
 
-    def _told(self, record: Record, *, is_anchor: bool) -> ToldMessage:
+    def _facts(self, record: Record) -> tuple[dict[str, Any], str, str]:
+        """Return what is told of a record besides its text, its text, and under which ref that is read."""
         body = self._body(record)
         is_run = record.kind == "tool_execution"
         text = output_text(body.get("output"), "output") if is_run else body.get("text")
@@ -134,10 +137,8 @@ class SessionMessages:
             "timestamp": seconds_of(record.ts),
             **(_run_fields(body) if is_run else _call_fields(body)),
         }
-        if is_anchor:
-            fields["anchor"] = True
         ref = f"tool_execution:{record.id}:output" if is_run else record.source_ref
-        return ToldMessage(fields, text if isinstance(text, str) else "", ref)
+        return fields, text if isinstance(text, str) else "", ref
 
     def _retraction(self, record: Record, by: Reader) -> dict[str, Any]:
         judgement = self._judgements.of(record.source_ref)

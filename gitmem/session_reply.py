@@ -15,10 +15,10 @@ REPLY_CHARS: Final = 40_000
 #: Characters of a message at most, and of one that only shows how a conversation began or ended.
 MESSAGE_CHARS: Final = 4_000
 BOOKEND_CHARS: Final = 1_200
-#: No message takes more of a reply: a character that has to be escaped takes six.
-_UNCUT: Final = 6 * MESSAGE_CHARS
-#: What the marks of a cut message take at most.
-_MARKS: Final = 170
+#: A character that has to be escaped takes so many.
+_MOST_ESCAPED: Final = 6
+#: No message takes more of a reply.
+_UNCUT: Final = _MOST_ESCAPED * MESSAGE_CHARS
 #: Characters before the place in a long message that the question found.
 _BEFORE: Final = 200
 #: What can be left out of a message that `get` tells of it too.
@@ -66,16 +66,14 @@ def fit(draft: Draft, shrink: Callable[[Draft], bool] = lambda _: False) -> dict
         shrink: takes something out of the draft where there is too much for the room; says whether it did.
     """
     while True:
-        told = list(_messages_in(draft))
-        lengths = [_length(one.text[: one.most]) for one in told]
-        is_cut = [len(one.text) > one.most for one in told]
-        bare = _size(_made(draft, 0)) - _MARKS * sum(map(bool, (one.text for one in told)))
-        if bare + sum(lengths) + _MARKS * sum(is_cut) <= REPLY_CHARS:
-            return _bounded(draft, _UNCUT)
-        room = REPLY_CHARS - bare - _MARKS * len(told)
+        reply: dict[str, Any] = _made(draft, _UNCUT)
+        if _size(reply) <= REPLY_CHARS:
+            return reply
+        told = _messages_in(draft)
+        room = REPLY_CHARS - _size(_made(draft, 0))  # with the marks of all that can be cut
         if room < _LEAST * len(told) and shrink(draft):
             continue
-        return _bounded(draft, _level(lengths, room))
+        return _bounded(draft, _level([_length(one.text[: one.most]) for one in told], room))
 
 
 def _bounded(draft: Draft, level: int) -> dict[str, Any]:
@@ -159,6 +157,8 @@ def _ordered(message: Mapping[str, Any]) -> Sequence[str]:
 
 def clip_to(text: str, most: int) -> str:
     """Return the beginning of a text that takes at most `most` characters in JSON."""
+    if _MOST_ESCAPED * len(text) <= most:
+        return text
     text = text[: max(most, 0)]
     if _length(text) <= most:
         return text

@@ -190,6 +190,7 @@ def _states(codes: str, count_of: Callable[[int], int]) -> bytearray:
     """Return for each row whether it is live, archived or gone, by the events among them."""
     states = bytearray(len(codes))
     asked: list[int] = []  # places of the users' messages that an undo can take back
+    cleared = settled = 0  # nothing is left before the one, and nothing is live before the other
     for found in _TURNING.finditer(codes):
         at, code = found.start(), found[0]
         if code in "uU":
@@ -201,7 +202,12 @@ def _states(codes: str, count_of: Callable[[int], int]) -> bytearray:
                 del asked[-count:]
                 states[start:at] = states[start:at].translate(_TO_GONE)
         else:
-            states[:at] = states[:at].translate(_TO_ARCHIVED) if code == COMPACT else _GONE * at
+            if code == COMPACT:
+                states[settled:at] = states[settled:at].translate(_TO_ARCHIVED)
+            else:
+                states[cleared:at] = _GONE * (at - cleared)
+                cleared = at
+            settled = at
             asked.clear()
     return states
 

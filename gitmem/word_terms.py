@@ -21,7 +21,7 @@ HALF: Final = 0.5
 
 _LONGEST_TERM: Final = 64
 _LONGEST_WHOLE: Final = 100
-#: Shorter parts of a name, and shorter numbers, are looked for only with what they are part of.
+#: Shorter parts of a name, and shorter numbers, are never looked for without what they are part of.
 _SHORTEST_PART: Final = 3
 #: So many digits of a commit id are shown by default.
 _SHORT_HASH: Final = 7
@@ -45,9 +45,17 @@ _HEX_NUMBER: Final = re.compile(r"0[xX][0-9A-Fa-f]+")
 _UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _TIMESTAMP: Final = re.compile(r"([0-9]{4}-?[0-9]{2}-?[0-9]{2})[Tt]([0-9]{2}.*?)[Zz]?", re.DOTALL)
 _VERSION: Final = re.compile(r"[vV](?=([0-9]+)\.[0-9])")
+_EDITION: Final = re.compile(r"([A-Za-z]{1,2}#)[0-9]")
 _NUMBERS: Final = re.compile(r"[0-9]+(?:([.:])[0-9]+)(?:\1[0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _ARABIC_ARTICLE: Final = re.compile("(?:[وبكف]?ال|لل)(?=...)")
+# Words of one letter that are written together with the next one: and, in, to, like; in Hebrew the article.
+_PROCLITIC: Final = re.compile("[והבלכמש](?=[א-ת]{3})|[وفبكل](?=[ء-ي]{3})")
+# Endings of Russian nouns, adjectives and verbs, where a word is still one without; `fold` made й an и.
+_RUSSIAN_ENDING: Final = re.compile(
+    "(?<=[а-я]{3})(?:иями|ями|ами|ыми|ими|ого|его|ому|ему|иях|иям|ях|ах|ям|ам|ов|ев|еи|ои|ии|ыи|ых|их|ым|им|ом|ем"
+    "|ая|яя|ое|ее|ые|ие|ую|юю|ия|ию|[аеиоуыьэюя])$"
+)
 #: Parts of addresses that say nothing of where they lead.
 _ADDRESS_WORDS: Final = frozenset({"http", "https", "www", "com", "org", "net"})
 
@@ -114,17 +122,17 @@ def ask_terms(chunk: str) -> Asked:
         return Asked({whole: 1.0}, (whole,), {whole: tuple(pieces)} if pieces else {})
     taken = _take_apart(chunk)
     simple = tuple(term for word in taken.words for term in word.terms)
-    strong = [] if _is_named_by_sign(chunk) else _strong_words(taken)
-    otherwise = {word.whole: _stand_ins(word) for word in taken.words if word.whole in strong}
-    strong += [term for term in taken.joined if term not in strong]
-    main = strong[-1] if strong else ""
-    if len(strong) == len(taken.joined) and not _is_numeric(taken):
-        otherwise[main] = tuple(term for term in simple if term not in strong)
+    words = [] if _is_named_by_sign(chunk) else _strong_words(taken)
+    strong = list(dict.fromkeys([*words, *taken.joined]))
+    otherwise = {word.whole: _stand_ins(word) for word in taken.words if word.whole in words}
+    if taken.joined:
+        main = taken.joined[-1]
+        spare = [term for term in _spare_terms(taken, simple, words) if term not in strong]
+        otherwise[main] = (*otherwise.get(main, ()), *spare)
+        if _is_numeric(taken) or _is_named_by_sign(chunk):
+            simple = (main,)
     terms = dict.fromkeys(taken.half, HALF) | dict.fromkeys(strong or simple, 1.0)
-    is_exact = taken.joined and (_is_numeric(taken) or _is_named_by_sign(chunk))
-    return Asked(
-        terms, (main,) if is_exact else simple, {term: others for term, others in otherwise.items() if others}
-    )
+    return Asked(terms, simple, {term: others for term, others in otherwise.items() if others})
 
 
 @lru_cache(maxsize=50_000)
@@ -206,6 +214,11 @@ def _take_chunk(chunk: str, taken: _Chunk) -> None:
         taken.joined.append(chunk.casefold().replace("\\", "/"))
     if _is_named_by_sign(chunk) and outer:
         taken.joined.append(outer[-1].casefold() + chunk[-1:] * (2 if chunk[-1] == "+" else 1))
+    edition = _EDITION.match(chunk)
+    if edition:
+        taken.hints.append(edition[1].casefold())
+    if chunk >= "\u0590":
+        taken.half += (word.whole[1:] for word in taken.words[first:] if _PROCLITIC.match(word.whole))
     if any(char.isdigit() for char in chunk):
         taken.hints += _number_hints(chunk, taken, first)
 
@@ -250,8 +263,9 @@ def _number_hints(chunk: str, taken: _Chunk, first: int) -> Iterator[str]:
         for count in range(2, len(numbers) + 1):
             yield ("" if joint == "-" else joint).join(numbers[:count])
     for word in taken.words[first:]:
-        if _is_hash(word.text) and len(word.text) in _COMMIT_LENGTHS:
-            taken.half.append(word.whole[:_SHORT_HASH])
+        if _is_hash(word.text) and len(word.text) > _SHORT_HASH:
+            is_commit = len(word.text) in _COMMIT_LENGTHS
+            (taken.half if is_commit else taken.hints).append(word.whole[:_SHORT_HASH])
     for number in [word.text for word in taken.words[first:]] + taken.joined:
         if number.isdigit() and 9 <= len(number) <= 15:
             taken.half.append(number[-_LOCAL_NUMBER:])
@@ -285,7 +299,9 @@ def _term(word: str) -> str:
     word = word.casefold()
     if _LETTERS.fullmatch(word):
         return stem(word_lists().irregular.get(word, word))[:_LONGEST_TERM]
-    if "\u0600" <= word[:1] <= "\u06ff":
+    if "\u0400" <= word[:1] <= "\u04ff":
+        word = _RUSSIAN_ENDING.sub("", word, count=1)
+    elif "\u0600" <= word[:1] <= "\u06ff":
         word = _ARABIC_ARTICLE.sub("", word, count=1) if _ARABIC_ARTICLE.match(word) else word
     return word[:_LONGEST_TERM]
 
@@ -313,10 +329,19 @@ def _is_named_by_sign(chunk: str) -> bool:
 
 def _is_weak(word: str) -> bool:
     """Say whether a word of an identifier says too little to be looked for alone."""
-    if word.isdigit():
-        return len(word) < _SHORTEST_PART
+    if word.isdigit():  # another identifier has the same number
+        return True
     folded = word.casefold()
     return len(word) == 1 or folded in _ADDRESS_WORDS or folded in word_lists().stop
+
+
+def _spare_terms(taken: _Chunk, simple: Sequence[str], words: Sequence[str]) -> Iterator[str]:
+    """Yield what is looked for where nothing has the whole of several words."""
+    if _is_numeric(taken):
+        return
+    for term in simple:
+        if not words or (term.isdigit() and len(taken.words) > 1 and len(term) >= _SHORTEST_PART):
+            yield term
 
 
 def _stand_ins(word: _Word) -> tuple[str, ...]:

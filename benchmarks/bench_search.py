@@ -11,6 +11,8 @@ runs on one core. Messages belong to conversations of 25; `--conversation 100000
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
 import statistics
 import subprocess
@@ -23,7 +25,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench_turns import rss
 from peers import Peer, missing, peers_of, size_of
 from search_corpus import Corpus, make_corpus
 
@@ -124,15 +125,14 @@ def measure_gitmem(path: Path, corpus: Corpus, engine: str, conversation: int) -
         if engine != "whoosh":
             home.config_set("search.engine", engine)
         fill(home, corpus.texts, conversation)
-    facts, rate, size = measure_building(path, corpus)
+    facts, rate, size = measure_building(path, corpus, engine)
     facts["a question, cache empty"] = percentiles(list(empty_cache_times(path, corpus.questions)))
-    before = rss()
     with AgentHome.open(path) as home:
         first = [timed(lambda q=q: home.search(q)) for q in corpus.questions]  # type: ignore[misc]
         warm = [timed(lambda q=q: home.search(q)) for q in corpus.questions]  # type: ignore[misc]
         assert home.search(corpus.questions[0]).index_status.freshness == "fresh"
-        facts["memory that all questions took"] = f"{(rss() - before) // 1024} MB"
         facts |= measure_growth(home, corpus)
+    facts["memory before and after all questions"] = memory_of(path, corpus.questions)
     facts["`gitmem search` as a process"] = percentiles(list(cold_times(path, corpus.questions)))
     return Row(f"**gitmem**, {engine}", warm, warm, first, rate, size), facts
 
@@ -145,7 +145,7 @@ def fill(home: AgentHome, texts: Sequence[str], conversation: int) -> None:
         home.record(events, session=f"s{start // conversation}")
 
 
-def measure_building(path: Path, corpus: Corpus) -> tuple[dict[str, str], float, float]:
+def measure_building(path: Path, corpus: Corpus, engine: str) -> tuple[dict[str, str], float, float]:
     """Build the index; return facts, records a second of one core, and bytes a record."""
     records = len(corpus.texts)
     with AgentHome.open(path) as home:
@@ -155,7 +155,7 @@ def measure_building(path: Path, corpus: Corpus) -> tuple[dict[str, str], float,
         wall, cpu = time.perf_counter(), time.process_time()
         home.catch_up()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        size = size_of(home.layout.index) / records
+        size = size_of(home.layout.indexes[engine]) / records
     facts = {
         "first answer without an index": f"{cold * 1000:.0f} ms, {status.freshness}",
         "building, records/s by the clock": f"{records / wall:,.0f}",
@@ -169,6 +169,33 @@ def empty_cache_times(path: Path, questions: Sequence[str]) -> Iterator[float]:
         with AgentHome.open(path) as home:
             home.search(_WARM_UP)
             yield timed(lambda: home.search(question))  # noqa: B023
+
+
+_ASK_ALL = """
+import json, sys
+from bench_turns import rss
+from gitmem import AgentHome
+home = AgentHome.open(sys.argv[1])
+before = rss()
+for question in json.load(sys.stdin):
+    home.search(question)
+print(f"{before // 1024} / {rss() // 1024} MB")
+"""
+
+
+def memory_of(path: Path, questions: Sequence[str]) -> str:
+    """Return the resident memory of a process of its own, before and after it asks all questions."""
+    here = Path(__file__).resolve().parent
+    folders = [str(here), str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-c", _ASK_ALL, str(path)],
+        input=json.dumps(questions),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    return done.stdout.strip()
 
 
 def measure_growth(home: AgentHome, corpus: Corpus) -> dict[str, str]:

@@ -130,7 +130,7 @@ class Tantivy:
 
     def ask(self, question: str, limit: int = 10) -> list[int]:
         """Return the best documents."""
-        query = self._index.parse_query(" ".join(words_of(question)), ["text"])
+        query, _ = self._index.parse_query_lenient(" ".join(words_of(question)), ["text"])
         hits = self._searcher.search(query, limit).hits
         return [int(self._searcher.doc(address)["number"][0]) for _, address in hits]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,32 @@ def as_prefixed(message: Message) -> str:
     return f"{message.author}: {message.text}" if message.author else message.text
 
 
+def as_dashed(message: Message) -> str:
+    """Return a message's text with the name in it as a word like any other, so that nobody knows its author."""
+    return f"{message.author} - {message.text}" if message.author else message.text
+
+
 Form = Callable[[Message], str]
+
+
+def in_one_session(one: Collection) -> Collection:
+    """Return a collection as if all of it had been one conversation without a break."""
+    return replace(one, messages=[replace(message, session="all") for message in one.messages])
+
+
+def in_one_home(collections: Sequence[Collection]) -> Collection:
+    """Return all collections as one."""
+    messages = [
+        replace(message, key=f"{one.name} {message.key}", session=f"{one.name}-{message.session}")
+        for one in collections
+        for message in one.messages
+    ]
+    questions = [
+        replace(asked, evidence=frozenset(f"{one.name} {key}" for key in asked.evidence))
+        for one in collections
+        for asked in one.questions
+    ]
+    return Collection("all", messages, questions)
 
 
 def read_locomo(path: Path) -> list[Collection]:
@@ -122,17 +147,18 @@ def read_memorybank(history: Path, questions: Path) -> list[Collection]:
 
 
 def _language(language: str, users: dict[str, Any], asked: list[dict[str, Any]]) -> Collection:
-    names = {user: f"{language}{number}" for number, user in enumerate(users, 1)}
+    names = {user.strip(): f"{language}{number}" for number, user in enumerate(users, 1)}
     return Collection(
         name={"cn": "Chinese", "en": "English"}.get(language, language),
-        messages=[message for user, days in users.items() for message in _days(names[user], days)],
+        messages=[message for user, days in users.items() for message in _days(names[user.strip()], days)],
         questions=[
             Asked(
                 q["question"],
-                frozenset(_key(names[q["user"]], day, index) for day, index in q["evidence"]),
-                workspace=names[q["user"]],
+                frozenset(_key(names[q["user"].strip()], day, index) for day, index in q["evidence"]),
+                workspace=names[q["user"].strip()],
             )
             for q in asked
+            if q["evidence"]
         ],
     )
 

@@ -126,10 +126,10 @@ def print_ladder(conversations: Sequence[Collection], *, plain: bool, compare: b
             row = f" {off.at_5:+.3f} {off.at_10:+.3f} {off.mrr:+.3f} |" if compare else ""
             print(f"| {step.name} | {figures} |{row}", flush=True)
         print()
+    print_variants(conversations, scorer, compare=compare)
     if not plain:
-        print(
-            f"Largest difference of any score to the plain ranking: {largest_difference(conversations):.1e}\n"
-        )
+        most = largest_difference(conversations)
+        print(f"Largest difference of any score to the plain ranking: {most:.1e}\n")
 
 
 def print_variants(conversations: Sequence[Collection], scorer: Scorer, *, compare: bool) -> None:

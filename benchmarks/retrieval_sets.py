@@ -85,7 +85,7 @@ def as_prefixed(message: Message) -> str:
 
 
 def as_dashed(message: Message) -> str:
-    """Return a message's text with the name in it as a word like any other, so that nobody knows its author."""
+    """Return a message's text with the name as a word like any other, so that nobody knows the author."""
     return f"{message.author} - {message.text}" if message.author else message.text
 
 

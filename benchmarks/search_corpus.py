@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval_sets import read_locomo
+from retrieval_sets import Collection, read_locomo
 
 from gitmem.analysis import analyze_query, count_terms
 
@@ -64,9 +64,9 @@ def make_corpus(data: Path | None, records: int, questions: int, seed: int = 1) 
     return Corpus(list(itertools.islice(_shuffled(conversations, seed), records)), asked[:questions])
 
 
-def _shuffled(conversations: Sequence[object], seed: int) -> Iterator[str]:
+def _shuffled(conversations: Sequence[Collection], seed: int) -> Iterator[str]:
     chance = random.Random(seed)
-    messages = [message for one in conversations for message in one.messages]  # type: ignore[attr-defined]
+    messages = [message for one in conversations for message in one.messages]
     cut = [[part.strip() for part in _SENTENCE.findall(message.text)] for message in messages]
     sentences = [sentence for parts in cut for sentence in parts]
     while True:

@@ -259,11 +259,14 @@ class Ledger:
         for tree in self._line_trees(tips):
             for path, blob in tree.files:
                 versions.setdefault(path, set()).add(blob)
+        before = self._known[1]
         found = {}
         for path, blobs in versions.items():
-            name = parse_segment_path(path)
-            if name is not None:
-                found[path] = Segment(path, name.writer, name.number, tuple(sorted(blobs)))
+            same, ids = before.get(path), tuple(sorted(blobs))
+            if same is not None and same.blobs == ids:  # most of them, after every turn
+                found[path] = same
+            elif (name := parse_segment_path(path)) is not None:
+                found[path] = Segment(path, name.writer, name.number, ids)
         return found
 
     def _union(self, blobs: tuple[str, ...]) -> bytes:

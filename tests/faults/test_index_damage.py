@@ -150,6 +150,21 @@ def test_damage_under_an_open_index_is_damage_too(engine: Engine, folder: Path) 
         engine.open(folder).snapshot()
 
 
+def test_an_index_that_goes_while_it_is_written_is_damage(engine: Engine, folder: Path) -> None:
+    """Whoever cleans up under a running process costs the index and no more; it is built anew at once."""
+    index = engine.open(folder)
+    with index.writing() as writer:
+        assert writer is not None
+        shutil.rmtree(folder)
+        with pytest.raises(IndexDamaged):
+            writer.commit(IndexChange(EMPTY, add=[document("m3")]))
+        writer.discard()
+        writer.commit(IndexChange(EMPTY, add=[document("m4")]))
+    snapshot = index.snapshot()
+    assert snapshot is not None
+    assert names(snapshot, "port") == ["m4"]
+
+
 def test_a_folder_that_others_can_write_is_not_read_but_built_anew(engine: Engine, folder: Path) -> None:
     """What somebody else may have put there is not even opened (OPEN-SEARCH-07)."""
     folder.chmod(0o770)

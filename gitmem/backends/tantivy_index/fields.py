@@ -84,7 +84,9 @@ def terms_of(tokens: Iterable[str]) -> set[str]:
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:
-    return " ".join([f"{_safe(term)}{_COUNT}{count}" for term, count in counts.items()])
+    if _UNSAFE.search("".join(counts)):  # hardly ever, and looking at each term would cost more
+        counts = {_safe(term): count for term, count in counts.items()}
+    return " ".join([f"{term}{_COUNT}{count}" for term, count in counts.items()])
 
 
 def _parse_counts(text: str) -> dict[str, int]:
@@ -93,8 +95,6 @@ def _parse_counts(text: str) -> dict[str, int]:
 
 
 def _safe(term: str) -> str:
-    if term.isalnum():
-        return term
     return _UNSAFE.sub(lambda found: f"{_ODD}{ord(found[0]):x}{_ODD}", term)
 
 

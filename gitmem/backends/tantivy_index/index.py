@@ -29,6 +29,7 @@ from gitmem.search_index import IndexChange, IndexDamaged, IndexRefused
 
 #: A commit may remove files while they are being opened; then the next one is read.
 _ATTEMPTS: Final = 5
+_GONE: Final = "the index went while it was written"
 
 
 class TantivySnapshot:
@@ -148,14 +149,17 @@ class TantivyWriter:
     def snapshot(self) -> TantivySnapshot:
         """Return the index as it stands."""
         found = self._index.snapshot()
-        assert found is not None, "a writer begins with an index"
+        if found is None:
+            raise IndexDamaged(_GONE)
         return found
 
     def commit(self, change: IndexChange) -> None:
         """Commit a change durably."""
         last = self.snapshot()
-        with translated_reading():
+        try:
             write_commit(self._folder, last.generation + 1, last.parts, change, self._index.loose_size)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise IndexDamaged(_GONE) from error
 
     def discard(self) -> None:
         """Throw the index away and begin with an empty one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from array import array
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -32,19 +31,14 @@ def write_tantivy(folder: Path, documents: Iterable[Indexed]) -> PartMark:
 
 def _fill(folder: Path, documents: Iterable[Indexed]) -> int:
     """Write documents into an empty folder; return how many there were."""
-    columns: dict[str, array[int]] = {name: array("q") for name in COLUMNS}
-    size = 0
+    rows = []
     with translated_writing():
         # One thread keeps the order of the documents.
         writer = Index(schema(), path=str(folder), reuse=False).writer(_MOST_MEMORY, 1)
-    for item in documents:
-        with translated_writing():
-            writer.add_document(to_stored(size, item))
-        for column, value in zip(columns.values(), item.column_values(), strict=True):
-            column.append(value)
-        size += 1
-    with translated_writing():
+        for number, item in enumerate(documents):
+            writer.add_document(to_stored(number, item))
+            rows.append(item.column_values())
         writer.commit()
         writer.wait_merging_threads()
-    write_columns(folder, columns)
-    return size
+    write_columns(folder, dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
+    return len(rows)

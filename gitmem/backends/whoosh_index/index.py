@@ -144,7 +144,8 @@ class WhooshWriter:
     def snapshot(self) -> WhooshSnapshot:
         """Return the index as it stands."""
         found = self._index.snapshot()
-        assert found is not None, "a writer begins with an index"
+        if found is None:
+            raise IndexDamaged("the index went while it was written")
         return found
 
     def commit(self, change: IndexChange) -> None:

@@ -60,6 +60,7 @@ _LETTERS: Final[Mapping[str, str]] = {
     **{chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)},
 }  # fmt: skip
 _LETTER: Final = f"[{''.join(_LETTERS)}]"
+_ESCAPE: Final = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")
 # What changes with the character before it; joined emoji together.
 _FOLLOWING: Final = (
     f"{_SHAPING}{_TONES}\u0900-\u0903\u093a-\u094f\u1160-\u11ff\u3099\u309a\uff9e\uff9f\U000e0020-\U000e007f"
@@ -73,6 +74,7 @@ _CLUSTER: Final = (
 
 def fold(text: str) -> str:
     """Return `text` with compatibility forms, accents, and digits of all scripts folded; case is kept."""
+    text = _without_colours(text)
     if text.isascii():
         return text
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
@@ -84,6 +86,7 @@ def fold(text: str) -> str:
 
 def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
     """Return the folded text, and where in `text` each of its characters begins; last, where it ends."""
+    text = _without_colours(text)
     folded = fold(text)
     if len(folded) == len(text) and unicodedata.is_normalized("NFKC", text):
         return folded, range(len(text) + 1)
@@ -97,6 +100,11 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
         return folded, [*places, len(text)]
     # Text that composes across what was taken apart is rare: places near enough to show where it is.
     return folded, [at * len(text) // max(len(folded), 1) for at in range(len(folded) + 1)]
+
+
+def _without_colours(text: str) -> str:
+    """Return a text with spaces for what colours it in a terminal, and glues letters to its words."""
+    return _ESCAPE.sub(lambda found: " " * len(found[0]), text) if "\x1b" in text else text
 
 
 def is_spaceless(text: str) -> bool:

@@ -162,7 +162,9 @@ def test_code_is_found_by_its_names() -> None:
     """Agents paste code, diffs and traces; each name in them counts."""
     trace = 'File "/srv/app/models.py", line 42, in load_user\n    raise KeyError("user_id")'
     diff = "@@ -1,3 +1,4 @@\n-    return self._cache\n+    return self._fetch(key)"
+    colours = "\x1b[1;31merror\x1b[0m: \x1b[32mzébra\x1b[m"
     for text, queries in (
+        (colours, ["error", "zébra", colours]),
         (trace, ["models.py", "load_user", "KeyError", "line 42", "user_id", trace]),
         (diff, ["_fetch", "self._cache", "fetch(key)", diff]),
         ('{"port": 2222, "host": "db.internal"}', ["port 2222", "db.internal", '"port": 2222']),

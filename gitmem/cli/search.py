@@ -11,6 +11,7 @@ from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.cli.time_option import time_option
 from gitmem.cli.write_options import reader_option
+from gitmem.control_signs import show_controls
 from gitmem.times import short_time
 
 if TYPE_CHECKING:
@@ -65,12 +66,13 @@ def describe(reply: SearchReply) -> str:
 
 
 def _hit(number: int, hit: Any) -> str:
+    # A color of the text's own could hide a part of it.
+    title, text = show_controls(hit.title or hit.kind), show_controls(" ".join(hit.snippet.split()))
     place = f"{hit.path}:{hit.line}" if hit.line else hit.path or ""
     where = f"{click.style(place, fg='cyan')}  " if place else ""
     when = short_time(hit.updated_at) if hit.updated_at else ""
-    head = f"{number:>2}. {click.style(hit.title or hit.kind, bold=True)}  {click.style(when, dim=True)}"
-    text = " ".join(hit.snippet.split())
-    found = "" if text == hit.title else f"    {text}\n"  # a session is its title
+    head = f"{number:>2}. {click.style(title, bold=True)}  {click.style(when, dim=True)}"
+    found = "" if text == title else f"    {text}\n"  # a session is its title
     blocked = hit.metadata.get("blocked")
     mark = click.style(f"  withheld from the agent: {', '.join(blocked)}", fg="yellow") if blocked else ""
     return f"{head}\n{found}    {where}{click.style(hit.source_ref, dim=True)}{mark}"

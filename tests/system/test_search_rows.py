@@ -193,6 +193,15 @@ def test_options_without_meaning_end_with_2(path: Path, options: list[str]) -> N
     assert ran.json["error"]["message"]
 
 
+def test_a_hit_does_not_act_on_a_terminal(tmp_path: Path) -> None:
+    """A text may come from anybody: a color of its own could hide a part of what it says."""
+    path = tmp_path / "home"
+    with AgentHome.init(path, agent="aria") as home:
+        home.record([{"kind": "message", "role": "user", "text": "a \x1b[8mhidden\x1b[0m\x07 zebra"}])
+    assert "a ␛[8mhidden␛[0m␇ zebra" in gitmem("search", "zebra", cwd=path).out
+    assert gitmem("search", "zebra", "--json", cwd=path).json["results"][0]["snippet"][2] == "\x1b"
+
+
 def test_a_day_counts_to_its_end(tmp_path: Path) -> None:
     """`--until` a day includes it; `--since` and `--until` mean when it happened."""
     with AgentHome.init(tmp_path / "home", agent="aria") as home:

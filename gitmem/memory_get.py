@@ -23,8 +23,10 @@ from gitmem.memory_text import (
     Whole,
     as_json,
     batch_item,
+    bounded,
     object_text,
     output_text,
+    shortened,
     spoken,
 )
 from gitmem.notes import Notes
@@ -132,14 +134,14 @@ class MemoryReader:
         return Memory(
             source_ref=whole.ref,
             kind=whole.ref.partition(":")[0],
-            title=whole.title,
+            title=shortened(whole.title),
             content=content,
             offset=start,
             total_chars=len(whole.text),
             truncated=is_cut,
             next_offset=end if is_cut else None,
             updated_at=whole.updated_at,
-            metadata={**whole.metadata, **marks},
+            metadata={**bounded(whole.metadata), **marks},
         )
 
     def is_in_record_only(self, entry: str) -> bool:

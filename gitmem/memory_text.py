@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.documents import command_text
+from gitmem.graphemes import cut_at
 from gitmem.ledger_text import memory_sentence
 from gitmem.records import Record
 
 #: Where the items of a batch of tool calls stand in its input and in its output.
 BATCH_INPUTS: Final = ("items", "calls", "commands")
 BATCH_OUTPUTS: Final = ("items", "results", "outputs")
+
+
+#: Characters of a title and of a text in the metadata, and items of a list there, that a reply has at most.
+MOST_CHARS: Final = 500
+MOST_ITEMS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,24 @@ class Whole:
     text: str
     updated_at: str
     metadata: Mapping[str, Any]
+
+
+def shortened(text: str, most: int = MOST_CHARS) -> str:
+    """Return a text for a place where a line is expected; a longer one ends with an ellipsis."""
+    return text if len(text) <= most else f"{text[: cut_at(text, most - 1)]}…"
+
+
+def bounded(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata without what would make a reply as long as its text: only the beginnings of it."""
+    return {name: value if name == "path" else _bounded(value) for name, value in metadata.items()}
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str):
+        return shortened(value)
+    if isinstance(value, list | tuple):
+        return [_bounded(item) for item in value[:MOST_ITEMS]]
+    return value
 
 
 def batch_item(value: object, names: Sequence[str], number: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from search_home import SearchHome
 
 from gitmem.errors import AmbiguousMatch, InvalidRef, Unavailable, UnknownSource, UsageError
+from gitmem.json_view import to_json
 from gitmem.ledger_format import Line
 from gitmem.memory_files import file_id
 from gitmem.records import parse_event
@@ -267,6 +269,24 @@ def test_objects_are_their_latest_snapshot(home: SearchHome) -> None:
     assert memory.metadata["revision"] == 2
     assert content(home, "t1") == memory.content
     assert content(home, f"task:{first.id}").startswith("status: running")
+
+
+def test_replies_are_bounded(home: SearchHome) -> None:
+    """Only `content` may be long, and that as long as was asked for: titles and metadata are beginnings."""
+    turn = "turn_0000000000000cc"
+    long = "long é " * 2000
+    work = {"kind": "work_item", "action": "create", "work_item_id": "x2", "objective": long}
+    home.bent.append(work, revision=1, status="open", after=(), turn=turn)
+    ran = {"kind": "tool_execution", "tool": "shell", "input": "ls", "summary": long}
+    tool = home.bent.append(ran, turn=turn)
+    for number in range(600):
+        home.say(f"message {number}", turn=turn, source_refs=["message:x"] * 900)
+    home.bent.append({"kind": "session", "event": "title", "title": long, "session": "s1"})
+    for ref in ("work_item:x2", f"tool_execution:{tool.id}:cmd", f"turn:{turn}", "session:s1"):
+        memory = home.reader.get(ref, max_chars=10)
+        assert len(memory.content) == min(10, memory.total_chars)
+        assert len(json.dumps(to_json(memory))) < 20_000, ref
+    assert home.reader.get("work_item:x2").title.endswith("…")
 
 
 def test_diverged_objects_name_the_others(home: SearchHome) -> None:

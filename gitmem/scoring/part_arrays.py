@@ -43,7 +43,7 @@ class PartArrays:
     def sessions(self) -> Numbers:
         """The conversations, each once, ascending as in `order`."""
         keys = self.order_sessions
-        return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+        return np.asarray(keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]])
 
 
 _ARRAYS: WeakKeyDictionary[Any, PartArrays] = WeakKeyDictionary()

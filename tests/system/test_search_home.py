@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from index_engines import needs_tantivy
 
 from fixtures import commit_all, git, set_identity, write_files
 from gitmem import AgentHome
@@ -192,3 +193,39 @@ def test_refs_of_receipts_resolve(path: Path) -> None:
             assert home.get(record["source_ref"]).content, record
         with pytest.raises(UnknownSource):
             home.get("message:msg_000000000000000")
+
+
+@needs_tantivy
+def test_another_engine_is_chosen_and_left_again(path: Path) -> None:
+    """The same hits with the same scores, from an index that is in one place only."""
+    derived = path / ".git" / "gitmem"
+    with AgentHome.open(path) as home:
+        home.catch_up()
+        before = home.search("staging port").results
+        home.config_set("search.engine", "tantivy")
+        assert home.config_get("search.engine") == "tantivy"
+        assert home.search("staging port").index_status.freshness == "catching_up"
+        home.catch_up()
+        reply = home.search("staging port")
+        assert reply.index_status.freshness == "fresh"
+        assert reply.results == before
+        assert not (derived / "index").exists()
+        say(home, "Staging moved to port 2200.")
+        assert texts(home, "2200") == ["Staging moved to port 2200."]
+        home.config_set("search.engine", "")
+        home.catch_up()
+        assert texts(home, "2200") == ["Staging moved to port 2200."]
+        assert not (derived / "index-tantivy").exists()
+
+
+def test_an_engine_whose_package_is_gone_is_a_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search answers all the same, and says what to install (exit 0, never 70)."""
+    git("config", "gitmem.search.engine", "tantivy", cwd=path)
+    monkeypatch.setitem(sys.modules, "gitmem.backends.tantivy_index", None)
+    with AgentHome.open(path) as home:
+        home.catch_up()
+        reply = home.search("staging port")
+        assert len(reply.results) == 3
+        (reason,) = reply.index_status.reasons
+        assert "pip install gitmem-home[tantivy]" in reason
+        assert any(reason in finding.message for finding in home.status().findings)

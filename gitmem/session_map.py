@@ -11,7 +11,7 @@ from typing import Any, Final
 from gitmem.errors import GitmemError
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment, spooled_records
-from gitmem.ledger_format import BadLine, decode_lines, parse_line
+from gitmem.ledger_format import BadLine, decode_lines, parse_line, parse_segment_path
 from gitmem.records import Record
 from gitmem.segment_facts import SegmentFacts
 from gitmem.session_rows import ROWS_VERSION, PartDraft, from_row, is_row, segment_rows, session_of
@@ -22,6 +22,8 @@ from gitmem.spool import SpooledTurn
 _MOST_BYTES: Final = 8 * 1024 * 1024
 #: Rows of sessions that stay put together; some 250 bytes each.
 _MOST_ROWS: Final = 200_000
+#: Stands for the path of what is on no line yet.
+_SPOOL: Final = ""
 
 
 class SessionMap:
@@ -43,7 +45,8 @@ class SessionMap:
         self._spooled: tuple[str, ...] = ()
         self._told: dict[str, Record] = {}
         self._parts: dict[str, dict[str, PlacedPart]] = {}
-        self._holds: dict[str, frozenset[str]] = {}
+        self._values: dict[str, Mapping[str, Any]] = {}
+        self._waiting: frozenset[str] = frozenset()
         self._facts: dict[str, SessionFacts] = {}
         self._views: OrderedDict[str, SessionView] = OrderedDict()
         self._rows = 0
@@ -103,7 +106,7 @@ class SessionMap:
         return self._record(part, row, part.rows.ids.split()[row])
 
     def _record(self, part: PlacedPart, row: int, name: str) -> Record | None:
-        if not part.path:
+        if part.path == _SPOOL:
             return self._told.get(name) or self._found(name)
         content = self._content(part.path)
         start, length = part.rows.places[2 * row], part.rows.places[2 * row + 1]
@@ -137,38 +140,39 @@ class SessionMap:
         return None if record is None or record.redacted else record
 
     def _read_changed(self, segments: Mapping[str, Segment], *, is_closed_anew: bool) -> None:
-        changed = self._kept.catch_up()
         present = self._kept.values()
-        for path in self._holds.keys() - present.keys():
-            self._put(path, {}, segments.get(path))
-        for path, value in changed:
-            self._put(path, value, segments.get(path))
+        for path in [*self._values.keys() - present.keys()]:
+            self._put(path, {})
+        for path, value in present.items():
+            if self._values.get(path) is not value:
+                self._put(path, value)
         for path in list(self._contents):
             if is_closed_anew or self._segments.get(path) != segments.get(path):
                 self._bytes -= len(self._contents.pop(path))
         self._segments = segments
 
-    def _put(self, path: str, value: Mapping[str, Any], segment: Segment | None) -> None:
-        """Take a segment's rows for what they are now."""
-        held = self._holds.pop(path, frozenset())
-        for session in held - value.keys():
+    def _put(self, path: str, value: Mapping[str, Any]) -> None:
+        """Take a segment's rows for what they are now; none where it is gone."""
+        name = parse_segment_path(path)
+        assert name is not None  # or it would be no segment
+        for session in self._values.pop(path, {}).keys() - value.keys():
             self._drop_part(session, path)
-        if segment is None:
-            for session in held & value.keys():
-                self._drop_part(session, path)
-            return
         for session, row in value.items():
-            part = PlacedPart(path, segment.writer, segment.number, from_row(row))
-            if part != self._parts.get(session, {}).get(path):
-                self._parts.setdefault(session, {})[path] = part
-                self._forget_made(session)
-        self._holds[path] = frozenset(value)
+            self._put_part(session, PlacedPart(path, name.writer, name.number, from_row(row)))
+        if value:
+            self._values[path] = value
+
+    def _put_part(self, session: str, part: PlacedPart) -> None:
+        parts = self._parts.setdefault(session, {})
+        if parts.get(part.path) != part:
+            parts[part.path] = part
+            self._forget_made(session)
 
     def _drop_part(self, session: str, path: str) -> None:
-        parts = self._parts.get(session, {})
-        parts.pop(path, None)
+        parts = self._parts[session]
+        del parts[path]
         if not parts:
-            self._parts.pop(session, None)
+            del self._parts[session]
         self._forget_made(session)
 
     def _read_spool(self, spooled: Sequence[SpooledTurn]) -> None:
@@ -178,13 +182,11 @@ class SessionMap:
             if is_row(record.kind):
                 told[record.id] = record
                 drafts.setdefault(session_of(record), PartDraft()).add(record, 0, 0)
-        self._told = told
-        for session in self._holds.pop("", frozenset()):
-            self._drop_part(session, "")
+        for session in self._waiting - drafts.keys():
+            self._drop_part(session, _SPOOL)
         for session, draft in drafts.items():
-            self._parts.setdefault(session, {})[""] = PlacedPart("", UNSEALED, 0, draft.part())
-            self._forget_made(session)
-        self._holds[""] = frozenset(drafts)
+            self._put_part(session, PlacedPart(_SPOOL, UNSEALED, 0, draft.part()))
+        self._told, self._waiting = told, frozenset(drafts)
 
     def _forget_made(self, session: str) -> None:
         self._facts.pop(session, None)

@@ -202,7 +202,8 @@ def role_of(code: str) -> str:
 def _event_fact(record: Record, row: int) -> EventFact:
     body = record.body
     title = body.get("title")
-    parent = str(body.get("parent") or "").removeprefix("session:")
+    parent = body.get("parent")
+    parent = parent.removeprefix("session:") if isinstance(parent, str) else ""
     count = body.get("count")
     return EventFact(
         row=row,

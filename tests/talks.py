@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,12 @@ def said(*texts: str, role: str = "user") -> list[Event]:
         events.append({"kind": "message", "role": role, "text": text})
         role = other.get(role, role)
     return events
+
+
+def numbered(count: int, special: int | None = None, word: str = "zebra") -> list[Event]:
+    """Return messages, one of which holds a word."""
+    texts = (f"{word} crossing" if number == special else f"talk {number}" for number in range(1, count + 1))
+    return said(*texts)
 
 
 def happened(event: str, **fields: Any) -> Event:
@@ -65,3 +72,8 @@ def found(reply: Mapping[str, Any]) -> list[str]:
     """Return the sessions of a reply's results."""
     assert reply["success"], reply
     return [one["session_id"] for one in reply["results"]]
+
+
+def size(reply: dict[str, Any]) -> int:
+    """Return how many characters a reply takes."""
+    return len(json.dumps(reply, ensure_ascii=False))

@@ -53,9 +53,9 @@ def talk(home: AgentHome, session: str | None, *events: Event | Sequence[Event],
 def forget(home: AgentHome, record_id: str) -> None:
     """Forget a record, as another machine's receipt does that comes in with its line."""
     path = f"ledger/forgotten/record/{record_id.partition('_')[2][:2]}/{record_id}.jsonl"
-    ref = next(iter(home.ledger.tips()))
+    ref = "refs/heads/gitmem/turns/w0000000f"
     set_identity(home.layout.root)
-    put_on_line(home.layout.root, ref, {path: b"{}\n"})
+    put_on_line(home.layout.root, ref, {path: b"{}\n"}, home_id=home.config.home_id)
 
 
 def ids(messages: Sequence[Mapping[str, Any]]) -> list[str]:

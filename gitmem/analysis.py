@@ -187,14 +187,15 @@ def _content_units(chunk: _Asked) -> Iterator[QueryUnit]:
 
 def _chunk_unit(chunk: _Asked) -> QueryUnit:
     asked = ask_terms(chunk.text)
-    surface = "".join(chunk.surfaces)
+    surface = "".join(chunk.surfaces).strip() or chunk.text
     if chunk.before and not is_emoji(chunk.text) and (chunk.text < ":") is not (chunk.before < ":"):
         asked.terms.update(dict.fromkeys(pair_terms(chunk.before, chunk.text)[:1], HALF))
     return QueryUnit(surface, asked.terms, asked.simple, asked.otherwise)
 
 
 def _run_unit(chunk: _Asked, start: int = 0, end: int | None = None) -> QueryUnit:
-    run, surface = chunk.text[start:end], "".join(chunk.surfaces[start:end])
+    run = chunk.text[start:end]
+    surface = "".join(chunk.surfaces[start:end]).strip() or run
     if len(run) == 1:
         return QueryUnit(surface, {run: CHARACTER_WEIGHT}, (run,))
     pairs = [run[at : at + 2] for at in range(len(run) - 1)]

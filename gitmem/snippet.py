@@ -61,7 +61,9 @@ _Match = tuple[int, int, str]
 def _matches(line: str, terms: frozenset[str]) -> Iterator[_Match]:
     folded, places = fold_with_places(line)
     for start, end, term in _folded_matches(folded, terms):
-        yield _without_split(line, places[start], places[end], term)
+        # A part of what one character folds to is that character.
+        last = next(at for at in range(end, len(places)) if places[at] > places[start])
+        yield _without_split(line, places[start], places[last], term)
 
 
 def _folded_matches(folded: str, terms: frozenset[str]) -> Iterator[_Match]:

@@ -76,16 +76,23 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             rows, more = [], {}
             for engine in options.engine:
-                row, facts = measure_gitmem(
-                    Path(folder) / f"home-{engine}", corpus, engine, options.conversation
-                )
+                row, facts = measure_gitmem(home_of(folder, engine), corpus, engine, options.conversation)
                 rows.append(row)
                 more[row.name] = facts
-            rows += [measure_peer(*made, corpus) for made in peers_of(Path(folder), corpus.texts)]
+            for peer, cpu in peers_of(Path(folder), corpus.texts):
+                rows.append(measure_peer(peer, cpu, corpus))
+                if "porter" in peer.name:
+                    for engine, facts in zip(options.engine, more.values(), strict=True):
+                        facts |= measure_in_turn(home_of(folder, engine), peer, corpus)
         print_rows(rows)
         print_facts(more)
     for name in missing():
         print(f"\nNot installed, so not measured: {name}")
+
+
+def home_of(folder: str, engine: str) -> Path:
+    """Return where the home of an engine is made."""
+    return Path(folder) / f"home-{engine}"
 
 
 def print_rows(rows: Sequence[Row]) -> None:
@@ -236,6 +243,22 @@ def measure_peer(peer: Peer, cpu: float, corpus: Corpus) -> Row:
     )
     rate = records / cpu if peer.size else 0.0
     return Row(peer.name, warm, content, first, rate, peer.size / records)
+
+
+def measure_in_turn(path: Path, peer: Peer, corpus: Corpus) -> dict[str, str]:
+    """Ask a home and a peer the same questions in turn, so that the load of the machine falls out."""
+    every, content = [], []
+    with AgentHome.open(path) as home:
+        for question in corpus.questions:
+            home.search(question)
+        for question in corpus.questions:
+            own = timed(lambda: home.search(question))  # noqa: B023
+            every.append(own / timed(lambda: peer.ask(question)))  # noqa: B023
+            content.append(own / timed(lambda: peer.ask(content_of(question))))  # noqa: B023
+    return {
+        "× FTS5 in turn, every word": f"{statistics.median(every):.2f}",
+        "× FTS5 in turn, content words only": f"{statistics.median(content):.2f}",
+    }
 
 
 def times_of(peer: Peer, questions: Sequence[str]) -> Iterator[float]:

@@ -69,7 +69,9 @@ def search(query: tuple[str, ...], limit: int, sort: str | None, roles: tuple[st
     asked = {"query": " ".join(query), "limit": limit, "sort": sort, "role_filter": ",".join(roles)}
     _refuse_blank(query=" ".join(query))
     home = current().open_home()
-    pending = _answer(home, asked, who).get("index_status", {}).get("pending", 0)
+    reply = _answer(home, asked, who)
+    _tell_doubts(reply)
+    pending = reply.get("index_status", {}).get("pending", 0)
     if pending:
         catch_up(home, pending)
 
@@ -105,6 +107,16 @@ def _answer(home: AgentHome, asked: dict[str, Any], who: dict[str, Any]) -> dict
         click.get_current_context().exit(RefusedError.exit_code)
     settings.reply(reply, lambda: describe(reply))
     return reply
+
+
+def _tell_doubts(reply: dict[str, Any]) -> None:
+    settings = current()
+    if settings.json:
+        return
+    if "unmatched_terms" in reply:
+        settings.note(f"found nowhere: {' '.join(reply['unmatched_terms'])}")
+    for reason in reply.get("index_status", {}).get("reasons", ()):
+        settings.note(reason)
 
 
 def _refuse_blank(**arguments: str) -> None:

@@ -207,7 +207,7 @@ def test_places_lead_to_the_lines(talk: list[dict[str, Any]], data: st.DataObjec
     found = {}
     for row in rows.values():
         for at, name in enumerate(row.ids.split()):
-            line = parse_line(content[row.places[2 * at] : row.places[2 * at] + row.places[2 * at + 1]])
-            assert not isinstance(line, BadLine)
-            found[name] = line.id
+            read = parse_line(content[row.places[2 * at] : row.places[2 * at] + row.places[2 * at + 1]])
+            assert not isinstance(read, BadLine)
+            found[name] = read.id
     assert found == {line.id: line.id for line in lines}

@@ -8,9 +8,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 from system.command_line import gitmem, gitmem_process
-from talks import found, happened, ids, said, talk
 
 from gitmem import AgentHome
+from talks import found, happened, ids, said, talk
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "sessions.json").read_text("utf-8"))
 
@@ -87,7 +87,8 @@ def test_people_read_on(home: Path) -> None:
     assert "11 more" in read
     assert read.index("talk 19") < read.index("11 more") < read.index("talk 31")
     assert "大别山项目" in gitmem("sessions", "search", "大别山", cwd=home).out
-    assert gitmem("sessions", "search", "qqqq", cwd=home).out == "Nothing found.\n"
+    nothing = gitmem("sessions", "search", "qqqq", cwd=home)
+    assert (nothing.out, nothing.err) == ("Nothing found.\n", "found nowhere: qqqq\n")
 
 
 def test_long_messages_name_the_way_to_the_rest(home: Path) -> None:

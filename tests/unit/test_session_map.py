@@ -11,6 +11,7 @@ import pytest
 
 from fixtures import CounterClock, commit_all, flip_byte, git, set_identity
 from gitmem import AgentHome
+from gitmem.ledger import Segment
 from gitmem.session_map import SessionMap
 from talks import contents, forget, happened, ids, said, talk
 
@@ -35,7 +36,12 @@ def test_a_process_reads_only_what_is_new(home: AgentHome, monkeypatch: pytest.M
     SessionMap(home.ledger, home.layout).catch_up()
     read: list[str] = []
     real = home.ledger.read_segment
-    monkeypatch.setattr(home.ledger, "read_segment", lambda one: (read.append(one.path), real(one))[1])
+
+    def watched(segment: Segment) -> bytes:
+        read.append(segment.path)
+        return real(segment)
+
+    monkeypatch.setattr(home.ledger, "read_segment", watched)
     fresh = SessionMap(home.ledger, home.layout)
     fresh.catch_up()
     view = fresh.view("s1")

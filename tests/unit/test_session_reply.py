@@ -89,7 +89,8 @@ class TestBounds:
              "tool_call_id": "\x03" * 500, "tool_calls": call}
         ] * 45  # fmt: skip
         messages = talk(home, "s1", *told, title="\x04" * 5_000, source="s" * 900, model="\x05" * 900)
-        for given in ({}, {"around_message_id": messages[22], "window": 20}):
+        forms: list[dict[str, Any]] = [{}, {"around_message_id": messages[22], "window": 20}]
+        for given in forms:
             reply = home.session_search(session_id="s1", **given)
             assert reply["success"]
             assert size(reply) <= REPLY_CHARS

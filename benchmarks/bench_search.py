@@ -82,8 +82,8 @@ def main() -> None:
             for peer, cpu in peers_of(Path(folder), corpus.texts):
                 rows.append(measure_peer(peer, cpu, corpus))
                 if "porter" in peer.name:
-                    for engine, facts in zip(options.engine, more.values(), strict=True):
-                        facts |= measure_in_turn(home_of(folder, engine), peer, corpus)
+                    for engine, name in zip(options.engine, list(more), strict=True):
+                        more[name] |= measure_in_turn(home_of(folder, engine), peer, corpus)
         print_rows(rows)
         print_facts(more)
     for name in missing():

@@ -46,7 +46,7 @@ _UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}
 _TIMESTAMP: Final = re.compile(r"([0-9]{4}-?[0-9]{2}-?[0-9]{2})[Tt]([0-9]{2}.*?)[Zz]?", re.DOTALL)
 _VERSION: Final = re.compile(r"[vV](?=([0-9]+)\.[0-9])")
 _EDITION: Final = re.compile(r"([A-Za-z]{1,2}#)[0-9]")
-_NUMBERS: Final = re.compile(r"[0-9]+(?:([.:])[0-9]+)(?:\1[0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NUMBERS: Final = re.compile(r"(?<![0-9])(?:[0-9]+(?:([.:])[0-9]+)(?:\1[0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2})")
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _ARABIC_ARTICLE: Final = re.compile("(?:[وبكف]?ال|لل)(?=...)")
 # Words of one letter that are written together with the next one: and, in, to, like; in Hebrew the article.

@@ -166,6 +166,17 @@ def test_hostile_queries_are_quick(query: str) -> None:
     assert time.process_time() - began < 0.2
 
 
+@pytest.mark.parametrize(
+    "unit", ["1", "a1", "a.", "1:", "1,111,", "a/", "aB", "\u0301", "ส", "👩\u200d", "\x1b[1;", "v1."]
+)
+def test_hostile_texts_are_quick(unit: str) -> None:
+    """A blob in a text costs time in proportion to its length: everything that is said is indexed."""
+    text = unit * (100_000 // len(unit))
+    began = time.process_time()
+    assert count_terms(text).length >= 0
+    assert time.process_time() - began < 2
+
+
 def test_length_counts_words_and_characters() -> None:
     """Length feeds the ranking, so the extra terms of an identifier do not make its text longer."""
     assert count_terms("see memory.char_limit now").length == 5

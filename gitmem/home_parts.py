@@ -202,7 +202,7 @@ class HomeParts(ReadingParts):
         from gitmem.session_search import SessionSearch
 
         sessions = SessionMap(self.ledger, self.layout)
-        return SessionSearch(self.ledger, sessions, self.search, self.judgements, self.sight)
+        return SessionSearch(self.ledger, sessions, lambda: self.search, self.judgements, self.sight)
 
     @cached_property
     def prose_writes(self) -> ProseWrites:

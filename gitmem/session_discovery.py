@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -71,13 +71,14 @@ class SessionDiscovery:
     """Finds messages of earlier conversations.
 
     Args:
-        search: ranks messages.
+        search: returns what ranks messages.
         sessions: where they stand.
     """
 
-    def __init__(self, search: Searching, sessions: SessionMap) -> None:
+    def __init__(self, search: Callable[[], Searching], sessions: SessionMap) -> None:
         self._search = search
         self._sessions = sessions
+        self._titles: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
 
     def find(self, request: SessionRequest, context: Context, by: Reader) -> Discovery:
         """Return the results of a question, a title that it names first.
@@ -135,7 +136,7 @@ class SessionDiscovery:
         kinds = ["message", "tool_execution"] if "tool" in request.roles else ["message"]
         cursor, seen, size = None, 0, _FIRST_PAGE
         while seen < _MOST_HITS:
-            page = self._search.search(request.query, by=by, limit=size, kinds=kinds, cursor=cursor)
+            page = self._search().search(request.query, by=by, limit=size, kinds=kinds, cursor=cursor)
             discovery.first = discovery.first or page
             yield from page.results
             seen += len(page.results)
@@ -154,12 +155,7 @@ class SessionDiscovery:
 
     def _titled(self, query: str, context: Context) -> Found | None:
         """Return the latest session with a title that the query is, at its first message."""
-        meant = meant_titles(query)
-
-        def fits(title: tuple[str, int] | None) -> bool:
-            return title is not None and any(title[0] == m[0] and m[1] in (None, title[1]) for m in meant)
-
-        named = [name for name in self._sessions.sessions() if fits(self._sessions.facts(name).title)]
+        named = [name for meant in meant_titles(query) for name in self._named(*meant)]
         named.sort(key=self._recency, reverse=True)
         for name in named:
             view = self._sessions.view(name)
@@ -168,6 +164,25 @@ class SessionDiscovery:
             if not context.holds(name, view.ids[0]):
                 return Found(name, view, 0, TITLE_ROLE, None)
         return None
+
+    def _named(self, digest: str, number: int | None) -> Sequence[str]:
+        """Return the sessions with a title, all or that with a number."""
+        version = self._sessions.version
+        known, titles = self._titles
+        if known != version:
+            found: dict[str, list[str]] = {}
+            for name in self._sessions.sessions():
+                title = self._sessions.facts(name).title
+                if title is not None:
+                    found.setdefault(title[0], []).append(name)
+            titles = found
+            self._titles = (version, found)
+        named = titles.get(digest, ())
+        return [name for name in named if number is None or self._number(name) == number]
+
+    def _number(self, session: str) -> int | None:
+        title = self._sessions.facts(session).title
+        return None if title is None else title[1]
 
     def _recency(self, session: str) -> tuple[str, str]:
         facts = self._sessions.facts(session)

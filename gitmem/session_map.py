@@ -34,9 +34,13 @@ class SessionMap:
     Args:
         ledger: its records.
         layout: where what was read of each segment is kept.
+
+    Attributes:
+        version: another number whenever anything has changed.
     """
 
     def __init__(self, ledger: Ledger, layout: Layout) -> None:
+        self.version = 0
         self._ledger = ledger
         self._kept = SegmentFacts(layout, ledger, "sessions", ROWS_VERSION, segment_rows)
         self._lock = threading.RLock()
@@ -189,6 +193,7 @@ class SessionMap:
         self._told, self._waiting = told, frozenset(drafts)
 
     def _forget_made(self, session: str) -> None:
+        self.version += 1
         self._facts.pop(session, None)
         view = self._views.pop(session, None)
         if view is not None:

@@ -6,7 +6,7 @@ what a reply cuts says where the rest is read; what was undone, cleared or forgo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader, check_reader
@@ -50,7 +50,7 @@ class SessionSearch:
     Args:
         ledger: its records.
         sessions: where messages stand.
-        search: ranks them.
+        search: returns what ranks them; only a question needs it.
         judgements: what was retracted is marked.
         sight: what an agent may see.
     """
@@ -59,13 +59,14 @@ class SessionSearch:
         self,
         ledger: Ledger,
         sessions: SessionMap,
-        search: Searching,
+        search: Callable[[], Searching],
         judgements: Judgements,
         sight: AgentSight,
     ) -> None:
         self._sessions = sessions
         self._discovery = SessionDiscovery(search, sessions)
         self._messages = SessionMessages(ledger, sessions, judgements, sight)
+        self._ordered: tuple[int, Sequence[tuple[str, str]]] = (-1, ())
 
     def answer(
         self, given: Mapping[str, Any], *, current_session: str | None = None, by: Reader = "agent"
@@ -261,6 +262,12 @@ class SessionSearch:
 
         A conversation that went on under another id was active when that was.
         """
+        version = self._sessions.version
+        if self._ordered[0] != version:
+            self._ordered = (version, self._by_last_activity())
+        return self._ordered[1]
+
+    def _by_last_activity(self) -> Sequence[tuple[str, str]]:
         last: dict[str, str] = {}
         names = self._sessions.sessions()
         for name in names:
@@ -273,7 +280,9 @@ class SessionSearch:
             for name in names
             if not self._sessions.facts(name).parent and not is_hidden(self._sessions.facts(name))
         ]
-        return sorted(((name, last[name]) for name in shown), key=lambda pair: pair[::-1], reverse=True)
+        return sorted(
+            ((name, last.get(name, "")) for name in shown), key=lambda pair: pair[::-1], reverse=True
+        )
 
 
 def _unknown(session: str) -> NotFound:

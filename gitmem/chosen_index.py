@@ -15,6 +15,7 @@ from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.manifest import EMPTY, VOID, Manifest
+from gitmem.postings_cache import DEFAULT_BYTES
 from gitmem.private_folder import remove_folder, standing_of
 from gitmem.search_index import IndexDamaged, IndexPart, IndexRefused, IndexSnapshot, IndexWriter, SearchIndex
 
@@ -43,11 +44,18 @@ class ChosenIndex:
     Args:
         chosen: returns the name that the configuration has, None if it has none.
         folders: of the index of each engine.
+        room: returns the bytes that decoded postings may take; asked when an index is opened.
     """
 
-    def __init__(self, chosen: Callable[[], str | None], folders: Mapping[str, Path]) -> None:
+    def __init__(
+        self,
+        chosen: Callable[[], str | None],
+        folders: Mapping[str, Path],
+        room: Callable[[], int] = lambda: DEFAULT_BYTES,
+    ) -> None:
         self._chosen = chosen
         self._folders = folders
+        self._room = room
         self._guard = threading.Lock()
         self._opened: dict[str, SearchIndex] = {}
 
@@ -92,18 +100,21 @@ class ChosenIndex:
     def _opening(self, choice: EngineChoice) -> EngineChoice:
         """Open an engine's index, that of the default engine where it cannot be loaded."""
         try:
-            self._opened[choice.name] = open_engine(choice.name, self._folders[choice.name])
+            self._opened[choice.name] = self._open(choice.name)
         except ImportError as error:
             default = ENGINES[0]
-            self._opened.setdefault(default, open_engine(default, self._folders[default]))
+            self._opened.setdefault(default, self._open(default))
             return EngineChoice(default, _missing(choice.name, error))
         return choice
 
     def _index(self, name: str) -> SearchIndex:
         with self._guard:
             if name not in self._opened:
-                self._opened[name] = open_engine(name, self._folders[name])
+                self._opened[name] = self._open(name)
             return self._opened[name]
+
+    def _open(self, name: str) -> SearchIndex:
+        return open_engine(name, self._folders[name], self._room())
 
     def _before(self, name: str) -> IndexSnapshot | None:
         """Return what another engine has, if anything."""
@@ -166,16 +177,21 @@ def check_engine(name: str) -> str:
     return name
 
 
-def open_engine(name: str, folder: Path) -> SearchIndex:
+def open_engine(name: str, folder: Path, cache_bytes: int = DEFAULT_BYTES) -> SearchIndex:
     """Return an engine's index in a folder.
+
+    Args:
+        name: of the engine.
+        folder: of the index.
+        cache_bytes: memory for decoded postings at most.
 
     Raises:
         ImportError: its package is not installed, or not for this machine.
     """
-    return _load(name)(folder)
+    return _load(name)(folder, cache_bytes)
 
 
-def _load(name: str) -> Callable[[Path], SearchIndex]:
+def _load(name: str) -> Callable[[Path, int], SearchIndex]:
     if name == "tantivy":
         from gitmem.backends.tantivy_index import TantivyIndex  # noqa: PLC0415 - only where it is chosen
 

@@ -109,8 +109,12 @@ class ReadingParts:
     def index(self) -> ChosenIndex:
         """The search index."""
         from gitmem.chosen_index import ENGINE_SETTING, ChosenIndex
+        from gitmem.postings_cache import CACHE_SETTING, cache_bytes
 
-        return ChosenIndex(lambda: self.repository.config(ENGINE_SETTING), self.layout.indexes)
+        config = self.repository.config
+        return ChosenIndex(
+            lambda: config(ENGINE_SETTING), self.layout.indexes, lambda: cache_bytes(config(CACHE_SETTING))
+        )
 
     @cached_property
     def indexer(self) -> Indexer:

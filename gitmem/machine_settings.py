@@ -13,6 +13,7 @@ from gitmem.findings import ALLOW_SETTING
 from gitmem.git_refs import is_ref_name
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
+from gitmem.postings_cache import CACHE_SETTING, DEFAULT_BYTES, MOST_MIB, parse_mib
 from gitmem.protected_paths import MAY_EDIT, PROTECTED, parse_paths
 from gitmem.records import clean_text
 from gitmem.repository import Repository
@@ -92,6 +93,13 @@ def _engine(key: str, value: str, _: str | None) -> str:  # noqa: ARG001
     return check_engine(value.strip().lower())
 
 
+def _cache(key: str, value: str, _: str | None) -> str:
+    mib = parse_mib(value)
+    if mib is None:
+        raise UsageError(f"{key} is a number of MiB, 0 to {MOST_MIB}, not {value!r}")
+    return str(mib)
+
+
 _KNOWN: Final = (
     _Known(_BRANCH, None, _branch),
     _Known("gitmem.sign", "false", _switch),
@@ -100,6 +108,7 @@ _KNOWN: Final = (
     _Known(WRITE_APPROVAL, "false", _approval),
     _Known(MAY_EDIT, None, _paths),
     _Known(ENGINE_SETTING, ENGINES[0], _engine),
+    _Known(CACHE_SETTING, str(DEFAULT_BYTES // 1024 // 1024), _cache),
 )
 
 

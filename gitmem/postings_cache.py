@@ -8,8 +8,12 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Final
 
+_MIB: Final = 1024 * 1024
 #: Bytes for all parts of an index together; some 100,000 records fill a tenth of it.
-DEFAULT_BYTES: Final = 64 * 1024 * 1024
+DEFAULT_BYTES: Final = 64 * _MIB
+#: The setting that bounds it, in MiB, and the largest value that it takes.
+CACHE_SETTING: Final = "gitmem.search.cacheMiB"
+MOST_MIB: Final = 1024 * 1024
 #: What an entry costs beside its numbers.
 _OVERHEAD: Final = 400
 
@@ -63,3 +67,21 @@ class PostingsCache:
 def _size(postings: Postings) -> int:
     numbers, counts = postings
     return len(numbers) * numbers.itemsize + len(counts) * counts.itemsize + _OVERHEAD
+
+
+def cache_bytes(setting: str | None) -> int:
+    """Return the bound that a setting gives, in bytes; the default for none, and for what is no number.
+
+    >>> cache_bytes("2"), cache_bytes("much")
+    (2097152, 67108864)
+    """
+    mib = parse_mib(setting or "")
+    return DEFAULT_BYTES if mib is None else mib * _MIB
+
+
+def parse_mib(text: str) -> int | None:
+    """Return a number of MiB that can be set, or None."""
+    text = text.strip()
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MOST_MIB))):
+        return None
+    return int(text) if int(text) <= MOST_MIB else None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.postings_cache import Postings, PostingsCache
+from gitmem.postings_cache import DEFAULT_BYTES, Postings, PostingsCache, cache_bytes
 
 
 def postings(length: int) -> Postings:
@@ -43,3 +44,13 @@ def test_the_bound_holds(added: list[tuple[int, int]], limit: int) -> None:
         assert 0 <= cache.used <= limit
     cache.clear()
     assert cache.used == 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [(None, DEFAULT_BYTES), ("", DEFAULT_BYTES), ("16", 16 << 20), ("0", 0), ("-1", DEFAULT_BYTES),
+     ("1e3", DEFAULT_BYTES), ("9" * 5000, DEFAULT_BYTES), ("٣", DEFAULT_BYTES)],
+)  # fmt: skip
+def test_the_bound_is_a_setting(setting: str | None, expected: int) -> None:
+    """In MiB; what was written by hand into Git's configuration and is none leaves the default."""
+    assert cache_bytes(setting) == expected

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gitmem.errors import CorruptionError, GitmemError, Unavailable, UnknownSource
 from gitmem.ledger import Ledger
 from gitmem.ledger_format import BadLine, read_records
 from gitmem.records import Record
 from gitmem.refs import KINDS, SourceRef
+
+#: Kinds of what stands in files of the operator's branch.
+_KEPT_IN_FILES: Final = ("agent_memory", "workspace_profile", "note", "entry", "episode")
 
 
 def unknown_source(text: str) -> UnknownSource:
@@ -38,25 +42,32 @@ def lost_text(record: Record, error: GitmemError) -> Unavailable:
 
 
 def damaged_record(ledger: Ledger, ref: SourceRef) -> Unavailable | None:
-    """Return the error for a record whose line is there and cannot be read; None where no line has its id."""
+    """Return the error for a record that may be there and cannot be read; None where no damage hides it."""
+    if ref.kind in _KEPT_IN_FILES:
+        return None
     needle = f'"{ref.id}"'.encode()
-    for line in _bad_lines(ledger, needle):
-        if needle in line.raw:
-            return Unavailable(
-                f"the line of {ref} in the ledger is damaged",
-                hint="`gitmem verify` tells more; another clone may have it whole.",
-                source_ref=str(ref),
-                reason="damaged",
-            )
-    return None
-
-
-def _bad_lines(ledger: Ledger, needle: bytes) -> Iterator[BadLine]:
-    """Yield the lines that cannot be read of all segments that hold some bytes."""
+    is_whole = True
     for segment in ledger.segments().values():
         try:
             content = ledger.read_segment(segment)
-        except GitmemError:  # a segment that is gone names nothing
+        except GitmemError:
+            is_whole = False
             continue
-        if needle in content:
-            yield from (item for item in read_records(content) if isinstance(item, BadLine))
+        if needle in content and any(needle in line.raw for line in _bad_lines(content)):
+            return _unreadable(ref, f"the line of {ref} in the ledger is damaged", "damaged")
+    if is_whole:
+        return None
+    return _unreadable(ref, f"a part of the ledger is missing, and what is left has no {ref}", "missing")
+
+
+def _bad_lines(content: bytes) -> Iterator[BadLine]:
+    return (item for item in read_records(content) if isinstance(item, BadLine))
+
+
+def _unreadable(ref: SourceRef, message: str, reason: str) -> Unavailable:
+    return Unavailable(
+        message,
+        hint="`gitmem verify` tells more; another clone may have it whole.",
+        source_ref=str(ref),
+        reason=reason,
+    )

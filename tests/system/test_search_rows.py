@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from system.command_line import gitmem
 
-from fixtures import commit_all, set_identity, write_files
+from fixtures import commit_all, git, set_identity, write_files
 from gitmem import AgentHome
 from gitmem.errors import InvalidRef, Unavailable, UnknownSource
 from gitmem.json_view import to_json
@@ -269,6 +270,35 @@ def test_another_homes_records_are_unknown_here(tmp_path: Path, home: AgentHome)
             told.append(caught.value.message.replace(text, ""))
         assert len(set(told)) == 1
         assert home.get(f"{ref}@{home.config.home_id}").content == TEXTS["staging"]
+
+
+@pytest.mark.parametrize("lost", ["long text", "segment"])
+def test_what_git_has_lost_is_unavailable(tmp_path: Path, lost: str) -> None:
+    """An object that is gone from the store is told from a record that never was (R11)."""
+    path = tmp_path / "home"
+    with AgentHome.init(path, agent="aria") as home:
+        text = "x" * 40_000 + " needle"
+        receipt = home.record([{"kind": "message", "role": "user", "text": text}])
+        assert home.search("needle").results
+    listed = git("ls-tree", "-r", str(receipt.branch), cwd=path).splitlines()
+    blob = next(line.split()[2] for line in listed if ("/blobs/" in line) is (lost == "long text"))
+    _lose_object(path, blob)
+    ref = receipt.records[0]["source_ref"]
+    ran = gitmem("get", ref, "--json", cwd=path)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "memory_source_unavailable")
+    assert ran.json["error"]["details"]["reason"] == "missing"
+    assert ran.json["error"]["hint"]
+
+
+def _lose_object(path: Path, blob: str) -> None:
+    """Unpack all objects and remove one of them."""
+    packs = path / ".git" / "objects" / "pack"
+    for pack in packs.glob("*.pack"):
+        moved = path.parent / pack.name
+        pack.rename(moved)
+        pack.with_suffix(".idx").unlink()
+        subprocess.run(["git", "unpack-objects", "-q"], input=moved.read_bytes(), cwd=path, check=True)
+    (path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
 
 
 def test_every_ref_that_is_printed_resolves_or_says_why_not(tmp_path: Path) -> None:

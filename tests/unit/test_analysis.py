@@ -190,16 +190,34 @@ def test_long_words_are_cut_alike_on_both_sides() -> None:
     assert found(f"key {blob}", blob)
 
 
-@given(st.text(max_size=200))
+#: Pieces of identifiers, numbers, scripts and emoji, which are told apart by what stands beside them.
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *"abzAZ09_-./:@\\&+#='’,$ \n\x1b", "++", "::", "://", "v2.3", "2026-11-30T18:44", "deadbeef12",
+            "0x1F", "don't", "1,234", "https://", "C#1", "word",
+            "é", "e\u0301", "ß", "İ", "ﬁ", "½", "記", "忆", "の",
+            "ｶ", "ﾞ", "한", "\u1112", "\u1161", "ส", "ี", "ម", "ب", "\u064e", "ال", "ة", "ש", "\u05c1", "क",
+            "\u094d", "ष", "й", "ами", "השרת",
+            "👩", "\u200d", "🏽", "❤", "\ufe0f", "🇩", "🇪", "𠮷", "\u200b", "\u2011", "٣",
+            "\ud800",
+        ]
+    ),
+    max_size=30,
+).map("".join)  # fmt: skip
+
+
+@given(st.text(max_size=200) | PIECES)
 def test_any_text_finds_itself(text: str) -> None:
-    """One analyzer for both sides: whatever is asked in the words of a text is found in it."""
+    """One analyzer for both sides: whatever is asked in the words of a text is found in it, whole."""
     counted = count_terms(text)
     assert counted.length >= 0
     assert all(term and count > 0 for term, count in counted.counts.items())
     for unit in analyze_query(text):
-        assert any(t in counted.counts for t in unit.terms) or any(
-            o in counted.counts for others in unit.otherwise.values() for o in others
-        )
+        assert unit.surface.strip()
+        assert all(term in counted.counts for term, weight in unit.terms.items() if weight == 1.0)
+        assert any(term in counted.counts for term in unit.terms)
+        assert all(term in counted.counts for term in unit.simple)
 
 
 @given(st.text(max_size=100))

@@ -237,7 +237,7 @@ def _take_piece(piece: str, taken: _Chunk) -> None:
         if len(words) > 1:
             taken.joined.append(_join([word.text for word in words]))
     if len(dotted) > 1 and len(piece) <= _LONGEST_WHOLE:
-        initials = all(len(part) == 1 and part.isalpha() for part in dotted)
+        initials = all(len(part) <= 2 and part.isalpha() for part in dotted)  # U.S.A., Ph.D.
         taken.joined.append(("".join(dotted) if initials else ".".join(dotted)).casefold())
         if len(dotted) == 2 and dotted[1].casefold() == "js":
             taken.half.append(_term("".join(dotted)))

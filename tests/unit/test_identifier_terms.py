@@ -94,6 +94,8 @@ from gitmem.analysis import analyze_query, count_terms
         ("x86", ["x86_64 only", "x86"], ["86", "x"]),
         ("H2O", ["H₂O"], ["2", "o"]),
         ("I/O", ["an I/O error"], ["i o"]),
+        ("PhD", ["her Ph.D. thesis"], ["pH of D"]),
+        ("USA", ["the U.S.A.", "USA"], ["us a"]),
         ("AT&T", ["the AT&T bill"], ["at"]),
         ("R&D", ["our R&D"], ["r", "d"]),
         ("O'Brien", ["the O’Brien account"], ["o"]),

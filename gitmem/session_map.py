@@ -19,7 +19,7 @@ from gitmem.session_view import UNSEALED, PlacedPart, SessionFacts, SessionView,
 from gitmem.spool import SpooledTurn
 
 #: Bytes of segments from which messages were shown, kept as long as they are what the ledger has.
-_MOST_BYTES: Final = 8 * 1024 * 1024
+_MOST_BYTES: Final = 24 * 1024 * 1024
 #: Rows of sessions that stay put together; some 250 bytes each.
 _MOST_ROWS: Final = 200_000
 #: Stands for the path of what is on no line yet.

@@ -269,20 +269,16 @@ class SessionSearch:
 
     def _by_last_activity(self) -> Sequence[tuple[str, str]]:
         last: dict[str, str] = {}
-        names = self._sessions.sessions()
-        for name in names:
+        first: list[str] = []
+        for name in self._sessions.sessions():
             facts = self._sessions.facts(name)
-            if not is_hidden(facts):
-                root = root_of(name, self._sessions.facts)
-                last[root] = max(last.get(root, ""), facts.last)
-        shown = [
-            name
-            for name in names
-            if not self._sessions.facts(name).parent and not is_hidden(self._sessions.facts(name))
-        ]
-        return sorted(
-            ((name, last.get(name, "")) for name in shown), key=lambda pair: pair[::-1], reverse=True
-        )
+            if is_hidden(facts):
+                continue
+            root = root_of(name, self._sessions.facts)
+            last[root] = max(last.get(root, ""), facts.last)
+            if not facts.parent:
+                first.append(name)
+        return sorted(((name, last[name]) for name in first), key=lambda pair: pair[::-1], reverse=True)
 
 
 def _unknown(session: str) -> NotFound:

@@ -50,6 +50,7 @@ STEPS = st.lists(
         st.just("restore"),
         st.tuples(st.just("flip"), st.integers(0, 10_000), st.integers(0, 3)),
     ),
+    min_size=4,
     max_size=30,
 )
 
@@ -156,9 +157,9 @@ class History:
         """A line is damaged in the middle of its segment."""
         lines = self._segment(number)
         at = len(lines) // 2
-        if lines and isinstance(lines[at], Line):
-            bad = b"bad %d\n" % len(self.bad)
-            self.bad[bad], lines[at] = lines[at], bad
+        if lines and isinstance(line := lines[at], Line):
+            bad = b"X" + line.raw[1:]  # as long as it was, so that what follows stands where it stood
+            self.bad[bad], lines[at] = line, bad
 
     def mend(self) -> None:
         """What failed works again, and what was damaged comes whole with a fetch."""

@@ -233,7 +233,8 @@ def test_a_bad_line_that_comes_right_is_indexed(home: SearchHome) -> None:
     home.say("gamma")
     (path,) = home.bent.contents
     good = home.bent.contents[path][1]
-    home.bent.contents[path][1] = b"not a line\n"
+    assert isinstance(good, Line)
+    home.bent.contents[path][1] = b"X" + good.raw[1:]
     assert home.catch_up().quarantined == (f"{path}:2",)
     home.bent.contents[path][1] = good
     assert home.catch_up().quarantined == ()

@@ -20,7 +20,7 @@ FLOORS = [
         # 0 words
         "errors times counted records refs config identity json_view late_list",
         # 1 pure rules
-        """repository git_objects ledger_line ledger_format forgotten lifecycle_rules long_text
+        """repository git_objects ledger_line ledger_format turn_evidence forgotten lifecycle_rules long_text
         subjects authored_text branch_changes entries memory_call memory_rules memory_reply
         graphemes frozen_block guidance judgement_rules protected_paths note_tags control_signs
         conflict_marks ledger_text store_text text_folding findings secret_rules redaction

@@ -278,6 +278,7 @@ class SessionSearch:
             last[root] = max(last.get(root, ""), facts.last)
             if not facts.parent:
                 first.append(name)
+                last.setdefault(name, facts.last)  # its events may have changed just now
         return sorted(((name, last[name]) for name in first), key=lambda pair: pair[::-1], reverse=True)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gitmem.word_places import STEM
+from gitmem.word_places import STEM, key_of
 
 #: What a pattern is made of, as far as spaces in it matter.
 _PIECES: Final = re.compile(r"\\.|\(\?<[=!]|[\s\S]")
@@ -110,21 +110,29 @@ def _letter_first(letter: str, before: list[str]) -> str:
 
 def heads(part: str) -> frozenset[str]:
     """Return how the first words of a part begin, or nothing if that cannot be told of all."""
-    found = set()
-    for choice in re.split(r" +\| +", part):
-        match = re.match("[a-z0-9]+", choice)
-        if match is None:
-            return frozenset()
-        word, rest = match[0], choice[match.end() :]
-        if rest[:1] in ("?", "*", "{"):
-            word = word[:-1]
-        if len(word) >= STEM:
-            found.add(word[:STEM])
-        elif rest[:1] in ("", " ", "'", "-") and rest[:2] not in ("-?", " ?"):
-            found.add(word + " ")
-        else:
-            return frozenset()
-    return frozenset(found)
+    begins = [_begins(choice) for choice in re.split(r" +\| +", part)]
+    return frozenset().union(*begins) if all(begins) else frozenset()
+
+
+def _begins(choice: str) -> set[str]:
+    """Return how the first word of an alternative may begin: of a short one all of it, and a space."""
+    match = re.match("[a-z0-9]+", choice)
+    if match is None:
+        return set()
+    word, rest = match[0], choice[match.end() :]
+    if rest.startswith("-?"):
+        joined = _begins(word + rest[2:])
+        return {key_of(word)} | joined if joined else set()
+    if rest.startswith("?") and _ends_word(rest[1:]):
+        return {key_of(word[:-1]), key_of(word)}
+    if rest.startswith(_REPEATED):
+        word, rest = word[:-1], "?"
+    return {key_of(word)} if len(word) >= STEM or _ends_word(rest) else set()
+
+
+def _ends_word(rest: str) -> bool:
+    """Say whether a word ends where the rest of a pattern begins."""
+    return rest[:1] in ("", " ", "'", "-") and rest[1:2] not in _REPEATED
 
 
 def heads_of(pattern: str) -> frozenset[str]:
@@ -137,7 +145,7 @@ def heads_of(pattern: str) -> frozenset[str]:
         return frozenset()
     end = closing(pattern)
     # What follows the words tells whether they are whole.
-    ending = " " if pattern[end + 1 :].startswith((r"\s", r"\b", r"(?:\s")) else "$"
+    ending = " " if pattern[end + 1 :].startswith((r"\s", r"\b", r"(?:\s", r"[,\s]")) else "$"
     choices = []
     for one in split(pattern[3:end]):
         made = _SINGLE.match(one)

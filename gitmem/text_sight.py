@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from functools import cache, reduce
-from operator import or_
+from operator import attrgetter, or_
 from typing import Final
 
-from gitmem.threat_index import ones, threat_index
+from gitmem.threat_index import Trial, ones, threat_index
 from gitmem.threat_rules import IN_SCOPE
-from gitmem.threat_shapes import Rule, Shape
 from gitmem.word_places import (
     PLAIN_WORD,
-    STEM,
     all_places,
     has_chinese,
     key_of,
@@ -38,13 +35,26 @@ class Sight:
         pairs: its pairs of characters, if some are Chinese.
     """
 
-    __slots__ = ("_all_places", "_keys", "_places", "_stems", "_stretches", "pairs", "text", "words")
+    __slots__ = (
+        "_all_places",
+        "_begins",
+        "_bits",
+        "_keys",
+        "_places",
+        "_stems",
+        "_stretches",
+        "pairs",
+        "text",
+        "words",
+    )
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.words = set(PLAIN_WORD.findall(text))
         self.pairs: frozenset[str] = pairs_of(text) if has_chinese(text) else frozenset()
         self._keys: set[str] | None = None
+        self._begins: set[str] | None = None
+        self._bits: int | None = None
         self._stems: set[str] | None = None
         self._places: dict[str, list[int]] = {}
         self._all_places: dict[str, list[int]] | None = None
@@ -59,16 +69,33 @@ class Sight:
 
     @property
     def stems(self) -> set[str]:
-        """How its words begin, as far as some shape asks for it."""
+        """Those of `begins` that tables declare."""
         if self._stems is None:
-            self._stems = known_stems(self.words)
+            self._stems = self.begins() & words_of("strict")
         return self._stems
+
+    def begins(self) -> set[str]:
+        """Return how its words begin, as far as some shape asks for it."""
+        if self._begins is None:
+            self._begins = threat_index().begins_of(self.words)
+        return self._begins
+
+    @property
+    def bits(self) -> int:
+        """Which groups of which shapes are served by what stands in it."""
+        if self._bits is None:
+            index = threat_index()
+            bits = index.of_text(self.words, self.begins, self.text)
+            if self.pairs:
+                bits |= index.of_pairs(self.pairs)
+            self._bits = bits | index.of_marks(bits, self.text)
+        return self._bits
 
     @property
     def stretches(self) -> Stretches:
         """Its sentences, or several as one."""
         if self._stretches is None:
-            self._stretches = Stretches(self.text)
+            self._stretches = Stretches(self.text, self.bits)
         return self._stretches
 
     def places(self, heads: frozenset[str]) -> list[int]:
@@ -101,39 +128,45 @@ class Stretches:
 
     __slots__ = ("ends", "held", "starts")
 
-    def __init__(self, text: str) -> None:
-        index = threat_index()
-        bits_of = index.words_in_sentence.__getitem__
+    def __init__(self, text: str, bits: int) -> None:
+        """See what the sentences of a text can match.
+
+        Args:
+            text: folded.
+            bits: those of the whole text, which are those of its sentence if it has one.
+        """
         sentences = [*sentences_of(text)]
         size = -(-len(sentences) // _STRETCHES)
         self.starts = [start for start, _ in sentences[::size]]
         self.ends = [end for _, end in sentences[size - 1 :: size]]
         if len(self.ends) < len(self.starts):
             self.ends.append(sentences[-1][1])
+        index = threat_index()
+        if len(sentences) == 1:
+            self.held = [index.sentence.complete(bits)]
+            return
+        bits_of = index.words_in_sentence.__getitem__
+        anywhere = index.always | bits & index.anywhere
         self.held = [
-            index.sentence.complete(reduce(or_, map(bits_of, PLAIN_WORD.findall(text, *span)), index.always))
+            index.sentence.complete(reduce(or_, map(bits_of, PLAIN_WORD.findall(text, *span)), anywhere))
             for span in zip(self.starts, self.ends, strict=True)
         ]
 
-    def within(self, places: list[int], number: int) -> list[int]:
+    def within(self, places: list[int], bit: int) -> list[int]:
         """Return those places of words that stand where a shape has all its words."""
         if len(places) < len(self.starts):
             starts, held = self.starts, self.held
-            return [place for place in places if held[bisect_right(starts, place) - 1] >> number & 1]
+            return [place for place in places if held[bisect_right(starts, place) - 1] >> bit & 1]
         found: list[int] = []
         for start, end, shapes in zip(self.starts, self.ends, self.held, strict=True):
-            if shapes >> number & 1:
+            if shapes >> bit & 1:
                 found += places[bisect_left(places, start) : bisect_left(places, end)]
         return found
 
 
 def known_stems(words: AbstractSet[str]) -> set[str]:
     """Return how words begin, as far as some shape asks for it."""
-    known = words_of("strict")
-    found = {word + " " for word in words if len(word) < STEM} & known
-    for size in range(2, STEM + 1):
-        found |= {word[:size] for word in words} & known
-    return found
+    return threat_index().begins_of(words) & words_of("strict")
 
 
 @cache
@@ -148,32 +181,13 @@ def _in_scope(scope: str) -> tuple[int, int]:
     return threat_index().sentence.in_scope(scope), threat_index().other.in_scope(scope)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Trial:
-    """A shape that a text may match.
-
-    Attributes:
-        order: its place among the shapes of all rules.
-        number: of a shape that matches in one sentence, its bit in `Stretches`.
-    """
-
-    order: int
-    rule: Rule = field(compare=False)
-    shape: Shape = field(compare=False)
-    number: int | None = field(compare=False)
-
-
 def trials(sight: Sight, scope: str) -> list[Trial]:
     """Return in the order of the rules what a text may match."""
     index = threat_index()
-    bits = reduce(or_, map(index.words.__getitem__, sight.words), index.always)
-    if sight.pairs:
-        bits |= index.of_pairs(sight.pairs)
-    bits |= index.of_marks(bits, sight.text)
     in_sentence, others = _in_scope(scope)
-    found = [Trial(*index.other.shapes[number], None) for number in ones(index.other.complete(bits) & others)]
-    inside = index.sentence.complete(bits) & in_sentence
+    found = [index.other.trials[bit] for bit in ones(index.other.complete(sight.bits) & others)]
+    inside = index.sentence.complete(sight.bits) & in_sentence
     if inside:
         inside &= reduce(or_, sight.stretches.held)
-        found += [Trial(*index.sentence.shapes[number], number) for number in ones(inside)]
-    return sorted(found)
+        found += [index.sentence.trials[bit] for bit in ones(inside)]
+    return sorted(found, key=attrgetter("order"))

@@ -10,20 +10,23 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, reduce
+from itertools import chain
 from operator import add, or_
 from typing import Final
 
 from gitmem.threat_rules import IN_SCOPE, RULES
 from gitmem.threat_shapes import Rule, Shape
-from gitmem.word_places import STEM, key_of
+from gitmem.word_places import STEM
 
 #: The bits of words that were met are kept, unless the words are long.
 _MOST_KNOWN: Final = 1 << 15
 _LONGEST_KNOWN: Final = 64
 _WORD: Final = re.compile("[a-z0-9]{2,}")
-
+#: Where a text has more words, they are not looked up one by one.
+_MANY: Final = 1 << 11
 #: So many letters of longer signs tell where in a word one may stand.
 _THREE: Final = 3
 
@@ -31,31 +34,50 @@ _Served = dict[str, list[int]]
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """A shape to try on a text.
+
+    Attributes:
+        order: its place among the shapes of all rules.
+        bit: of a shape that matches within one sentence: its own among such.
+    """
+
+    order: int
+    rule: Rule
+    shape: Shape
+    bit: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Plane:
     """Shapes that are told in one way, and where their bits stand.
 
     Attributes:
-        shapes: each with its place among those of all rules.
+        trials: the shapes.
         levels: how many groups the shape has that has most.
-        first: the bit of the first group of the first shape; that of its second one stands `len(shapes)` on.
+        first: the bit of the first group of the first shape; that of its second one stands `len(trials)` on.
     """
 
-    shapes: tuple[tuple[int, Rule, Shape], ...]
+    trials: tuple[Trial, ...]
     levels: int
     first: int
 
     @property
     def end(self) -> int:
         """The first bit behind those of the plane."""
-        return self.first + self.levels * len(self.shapes)
+        return self.first + self.levels * len(self.trials)
+
+    def levels_at(self) -> range:
+        """Return where the bits begin of each level."""
+        return range(self.first, self.end, len(self.trials))
 
     def bits_of(self, number: int) -> range:
         """Return the bits of a shape's groups."""
-        return range(self.first + number, self.end, len(self.shapes))
+        return range(self.first + number, self.end, len(self.trials))
 
     def complete(self, bits: int) -> int:
         """Return of which shapes all groups are served, a bit for each."""
-        width = len(self.shapes)
+        width = len(self.trials)
         bits >>= self.first
         held = bits & ((1 << width) - 1)
         for _ in range(1, self.levels):
@@ -68,11 +90,11 @@ class Plane:
     def in_scope(self, scope: str) -> int:
         """Return which shapes are of a scope, a bit for each."""
         rules = {rule.id for rule in IN_SCOPE[scope]}
-        return number_of(number for number, (_, rule, _) in enumerate(self.shapes) if rule.id in rules)
+        return number_of(number for number, trial in enumerate(self.trials) if trial.rule.id in rules)
 
 
 class Meanings(dict[str, int]):
-    """The bits of words, worked out when a word is first met."""
+    """The bits of words, worked out when one is first met."""
 
     def __init__(self, bits_of: Callable[[str], int]) -> None:
         super().__init__()
@@ -96,34 +118,41 @@ class ThreatIndex:
         words: the bits of each word.
         words_in_sentence: of those only what the shapes within one sentence ask for.
         always: the bits that no word need serve.
+        anywhere: the bits of signs, which also for a shape within one sentence may stand in another.
     """
 
     def __init__(self) -> None:
-        shapes = [(number, *one) for number, one in enumerate(_all_shapes())]
         self._begins: _Served = defaultdict(list)
         self._pairs: _Served = defaultdict(list)
         self._signs: _Served = defaultdict(list)
         self._always: list[int] = []
-        self.sentence = self._entered([one for one in shapes if one[2].is_in_sentence], 0)
-        self.other = self._entered([one for one in shapes if not one[2].is_in_sentence], self.sentence.end)
+        self.sentence = self._entered(_trials(is_in_sentence=True), 0)
+        self.other = self._entered(_trials(is_in_sentence=False), self.sentence.end)
         self._inside = {sign: bits for sign, bits in self._signs.items() if _WORD.fullmatch(sign)}
         self._marks = [
             (sign, number_of(bits)) for sign, bits in self._signs.items() if sign not in self._inside
         ]
+        self.anywhere = number_of(chain.from_iterable(self._signs.values()))
         self._enter_marks()
         self._short = [sign for sign in self._inside if len(sign) < _THREE]
         self._by_three: dict[str, list[str]] = {}
         for sign in self._inside.keys() - self._short:
             self._by_three.setdefault(sign[:_THREE], []).append(sign)
         self.always = number_of(self._always)
+        self._known = frozenset(self._begins) | frozenset(self._pairs)
+        self._begun = [
+            {begin[:size] for begin in self._known if len(begin) > size} for size in range(1, STEM)
+        ]
+        self._of_begin = Meanings(lambda stem: number_of(self._begins[stem]))
+        self._of_sign = Meanings(lambda sign: number_of(self._inside[sign]))
         self.words = Meanings(self._bits_of)
         in_sentence = (1 << self.sentence.end) - 1
         self.words_in_sentence = Meanings(lambda word: self.words[word] & in_sentence)
 
-    def _entered(self, shapes: list[tuple[int, Rule, Shape]], first: int) -> Plane:
+    def _entered(self, trials: list[Trial], first: int) -> Plane:
         """Enter what the groups of shapes ask for; return the plane of their bits."""
-        groups = [list(self._groups(shape)) for _, _, shape in shapes]
-        plane = Plane(tuple(shapes), max(map(len, groups)), first)
+        groups = [list(self._groups(trial.shape)) for trial in trials]
+        plane = Plane(tuple(trials), max(map(len, groups)), first)
         for number, asked in enumerate(groups):
             bits = iter(plane.bits_of(number))
             for (served, members), bit in zip(asked, bits, strict=False):
@@ -151,19 +180,56 @@ class ThreatIndex:
 
     def _bits_of(self, word: str) -> int:
         begins = self._begins
-        found = [*begins.get(key_of(word), ())]
+        bits = 0
         for size in range(min(len(word), 2), min(len(word), STEM) + 1):
-            found += begins.get(word[:size], ())
+            if word[:size] in begins:
+                bits |= self._of_begin[word[:size]]
+        if len(word) < STEM and word + " " in begins:
+            bits |= self._of_begin[word + " "]
         for sign in self._short:
             if sign in word:
-                found += self._inside[sign]
+                bits |= self._of_sign[sign]
         threes = list(map(add, map(add, word, word[1:]), word[2:]))
         if not self._by_three.keys().isdisjoint(threes):
             for place, three in enumerate(threes):
                 for sign in self._by_three.get(three, ()):
                     if word.startswith(sign, place):
-                        found += self._inside[sign]
-        return number_of(found) if found else 0
+                        bits |= self._of_sign[sign]
+        return bits
+
+    def begins_of(self, words: Iterable[str]) -> set[str]:
+        """Return how words begin, as far as some shape asks for it; short ones also whole, with a space."""
+        left = list(words)
+        found = {word for word in left if len(word) == 1}
+        for size, begun in enumerate(self._begun, 1):
+            found |= {word + " " for word in left if len(word) == size}
+            left = [word for word in left if word[:size] in begun]
+            found |= {word[: size + 1] for word in left}
+        return found & self._known
+
+    def of_text(self, words: AbstractSet[str], begins: Callable[[], AbstractSet[str]], text: str) -> int:
+        """Return the bits of all words of a text, and those that every text has.
+
+        Args:
+            words: those of the text.
+            begins: returns what `begins_of` does for them.
+            text: in which they stand.
+        """
+        if len(words) <= _MANY:
+            return reduce(or_, map(self.words.__getitem__, words), self.always)
+        # Of so many most are met for the first time, and will not be met again.
+        bits = reduce(or_, map(self._of_begin.__getitem__, begins() & self._begins.keys()), self.always)
+        asked = self._asked(bits)
+        signs = (served for sign in self._inside if (served := self._of_sign[sign]) & asked and sign in text)
+        return reduce(or_, signs, bits)
+
+    def _asked(self, bits: int) -> int:
+        """Return the bits of signs that matter to a text with these bits: shapes that lack nothing else."""
+        asked = -1 << self.other.end
+        for plane in (self.sentence, self.other):
+            held = plane.complete(bits | self.anywhere)
+            asked |= reduce(or_, (held << place for place in plane.levels_at()), 0)
+        return asked
 
     def of_pairs(self, pairs: frozenset[str]) -> int:
         """Return the bits of the pairs of characters of a text with Chinese in it."""
@@ -201,5 +267,7 @@ def ones(bits: int) -> Iterator[int]:
         bits ^= low
 
 
-def _all_shapes() -> Iterator[tuple[Rule, Shape]]:
-    return ((rule, shape) for rule in RULES for shape in rule.shapes)
+def _trials(*, is_in_sentence: bool) -> list[Trial]:
+    shapes = ((rule, shape) for rule in RULES for shape in rule.shapes)
+    some = [(order, *one) for order, one in enumerate(shapes) if one[1].is_in_sentence == is_in_sentence]
+    return [Trial(*one, bit if is_in_sentence else None) for bit, one in enumerate(some)]

@@ -12,7 +12,8 @@ from gitmem.findings import Finding
 from gitmem.invisible_characters import hidden_characters
 from gitmem.mentions import is_mention, sentence_around
 from gitmem.text_folding import INVISIBLE, FoldedText, fold
-from gitmem.text_sight import Sight, Trial, known_stems, trials, words_of
+from gitmem.text_sight import Sight, known_stems, trials, words_of
+from gitmem.threat_index import Trial
 from gitmem.threat_rules import IN_SCOPE
 from gitmem.threat_shapes import compiled, is_forbidden, patterns_of
 
@@ -53,7 +54,7 @@ def find_threats(text: str, scope: str = "strict") -> tuple[Finding, ...]:
     known = words_of(scope)
     for reading in disguised_readings(folded, lambda words: not known_stems(words) <= sight.stems):
         other = Sight(reading.text)
-        news = (known_stems(other.words - sight.words) - sight.stems) | (other.pairs - sight.pairs)
+        news = (other.stems - sight.stems) | (other.pairs - sight.pairs)
         is_torn = any(sign in folded.text for sign in _TEARING)
         if is_torn or not known.isdisjoint(news):
             found = {**_matches(reading, scope, other), **found}
@@ -93,9 +94,9 @@ def _all(trial: Trial, sight: Sight) -> Iterator[re.Match[str]]:
             yield from pattern.finditer(sight.text)
             continue
         places = sight.places(heads)
-        if trial.number is not None:
-            places = sight.stretches.within(places, trial.number)
-        yield from _tried(pattern, sight.text, places, is_short=trial.number is not None)
+        if trial.bit is not None:
+            places = sight.stretches.within(places, trial.bit)
+        yield from _tried(pattern, sight.text, places, is_short=trial.bit is not None)
 
 
 def _tried(

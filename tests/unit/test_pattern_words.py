@@ -40,14 +40,16 @@ def test_inside_a_text_a_first_word_may_be_the_end_of_another() -> None:
 
 
 _WORDS = st.sampled_from(["a", "an", "you", "ignore", "previous", "instructions", "key", "if", "x1"])
-_GAPS = st.sampled_from([" ", r"\s*", r"\s+", "-", "_", r"\b \b", r"[^.]{0,3}", r"\W{1,2}", "'", r"\w*", ""])
+_GAPS = st.sampled_from(
+    [" ", r"\s?", r"\s{1,2}", "-", "_", r"\b \b", "[^.]{0,3}", r"\W{1,2}", "'", r"\w?", ""]
+)
 
 
 def _joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    quantifiers = st.sampled_from(["", "", "?", "*", "+", "{0,2}", "{2}", "??"])
+    quantifiers = st.sampled_from(["", "", "?", "{0,2}", "{1,2}", "{2}", "??"])
     group = st.builds("(?:{}){}".format, st.lists(parts, min_size=1, max_size=3).map("|".join), quantifiers)
     suffixed = st.builds(
-        "{}{}".format, _WORDS, st.sampled_from(["", "s?", "(?:es|ed)?", r"\w+", "[sd]", "+"])
+        "{}{}".format, _WORDS, st.sampled_from(["", "s?", "(?:es|ed)?", r"\w{1,2}", "[sd]", "+"])
     )
     piece = st.one_of(suffixed, group)
     return st.lists(st.builds("{}{}".format, piece, _GAPS), min_size=1, max_size=3).map("".join)
@@ -57,7 +59,7 @@ _PATTERNS = st.recursive(_WORDS, _joined, max_leaves=8)
 _SURROUNDINGS = st.sampled_from(["", " ", "a", ".", "_", "9", "-x "])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(_PATTERNS, _SURROUNDINGS, _SURROUNDINGS, st.data())
 def test_every_match_holds_the_words(pattern: str, before: str, after: str, data: st.DataObject) -> None:
     """Whatever a pattern matches, wherever it stands, has a word of each group, and begins as it says."""
@@ -70,7 +72,7 @@ def test_every_match_holds_the_words(pattern: str, before: str, after: str, data
     assert not letters or matched[0] in letters
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(_PATTERNS, st.sampled_from([r"\b", "(?<![a-z0-9])", r"(?<!not )(?<!\w)", "(?<!you )"]), st.data())
 def test_a_pattern_made_fast_matches_the_same(pattern: str, denied: str, data: st.DataObject) -> None:
     """Letters are put in front of what must not stand before them; what is found stays the same."""

@@ -8,13 +8,13 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import UsageError
 from gitmem.redaction import find_secrets, redact_secrets, redact_values
 from gitmem.scanner import Scan, parse_allowed, scan, text_mark
-from gitmem.secret_rules import RULES
+from gitmem.secret_rules import LONG, RULES, SecretRule
 
 #: Put together at run time, so that scanners of this repository take none of them for real.
 ALNUM = (string.ascii_letters + string.digits) * 4
@@ -300,3 +300,17 @@ def test_no_text_takes_long(text: str) -> None:
     begin = time.process_time()
     redact_secrets(text)
     assert time.process_time() - begin < 1.0
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.is_run], ids=lambda rule: rule.name)
+def test_a_secret_of_one_run_holds_no_space(rule: SecretRule) -> None:
+    """Its signs are looked for in long runs of characters only, and it is one."""
+
+    @settings(max_examples=5, database=None, deadline=None, phases=[Phase.generate])
+    @given(st.from_regex(rule.pattern, fullmatch=True))
+    def holds(secret: str) -> None:
+        assert len(secret.split()) == 1
+        assert len(secret) >= LONG
+        assert any(sign in secret for sign in rule.signs)
+
+    holds()

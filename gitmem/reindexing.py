@@ -22,7 +22,7 @@ class Reindexed:
     """How far building anew is.
 
     Attributes:
-        indexed: documents that were written or removed here.
+        indexed: documents that were written here.
         pending: segments and files that are left.
         quarantined: names of what cannot be indexed.
         reasons: why it could not be begun or finished, if so.
@@ -83,7 +83,7 @@ class Reindexing:
         while True:
             watcher = self._is_watched()
             done = self._look() if watcher else self._once_free(lambda: self._indexer.catch_up(None, SLICE))
-            self._indexed += done.indexed
+            self._indexed += done.added
             self._total = max(self._total, done.sources, done.pending)
             report = self._report(done, watcher=watcher)
             if not done.pending or (done.reasons and not watcher):

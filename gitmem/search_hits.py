@@ -10,6 +10,7 @@ from gitmem.agent_sight import AgentSight, Reader
 from gitmem.documents import Document
 from gitmem.judgement_rules import subject_of
 from gitmem.judgements import Judgements
+from gitmem.memory_text import bounded, shortened
 from gitmem.search_reply import Hit
 from gitmem.snippet import make_snippet
 
@@ -60,7 +61,7 @@ def _hit_of(
     return Hit(
         source_ref=document.source_ref,
         kind=document.kind,
-        title=document.title,
+        title=shortened(document.title),
         snippet=snippet.text,
         score=round(score, 6),
         updated_at=document.ts,
@@ -69,7 +70,7 @@ def _hit_of(
         workspace_id=document.workspace,
         path=document.path,
         line=document.line,
-        metadata=document.metadata,
+        metadata=bounded(document.metadata),
         highlights=snippet.highlights,
         explanation=explanation,
     )

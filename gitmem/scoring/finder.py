@@ -16,7 +16,14 @@ from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.explain import explain
 from gitmem.scoring.part_arrays import Floats, Places
 from gitmem.scoring.score import Scores, holding, score
-from gitmem.scoring.select import MOST_PREFIXED, advanced_matches, by_score, by_time, in_workspace, narrow
+from gitmem.scoring.select import (
+    advanced_matches,
+    by_score,
+    by_time,
+    in_workspace,
+    narrow,
+    prefixed_terms,
+)
 from gitmem.search_candidates import Candidate
 from gitmem.search_index import IndexPart
 from gitmem.search_reply import SearchRequest
@@ -108,7 +115,7 @@ class Finder:
         for operand in find_operands(query):
             units += operand.units
             if operand.prefix is not None:
-                terms = dict.fromkeys(self.corpus.terms_from(operand.prefix, MOST_PREFIXED), 1.0)
+                terms = dict.fromkeys(prefixed_terms(self.corpus, operand.prefix), 1.0)
                 units.append(QueryUnit(f"{operand.prefix}*", terms, ()))
         return Question(units, {})
 

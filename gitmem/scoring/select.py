@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.advanced_query import Logic, Operand, evaluate
+from gitmem.analysis import count_terms
 from gitmem.documents import Document
 from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.part_arrays import Floats, Mask, Places
@@ -20,7 +21,7 @@ _FIRST_BATCH: Final = 500
 #: A phrase is looked up in the text of at most so many documents that have all of its words.
 _PHRASE_LOOKS: Final = 5000
 #: Words that a prefix stands for at most, in each part.
-MOST_PREFIXED: Final = 50
+_MOST_PREFIXED: Final = 50
 
 
 def narrow(request: SearchRequest, corpus: Corpus, numbers: Places) -> Places:
@@ -100,7 +101,7 @@ def advanced_matches(query: str, corpus: Corpus, document_of: Callable[[int], Do
 
 def _operand_matches(operand: Operand, corpus: Corpus, document_of: Callable[[int], Document]) -> Mask:
     if operand.prefix is not None:
-        return _having(corpus, corpus.terms_from(operand.prefix, MOST_PREFIXED))
+        return _having(corpus, prefixed_terms(corpus, operand.prefix))
     found: Mask | None = None
     for term in (term for unit in operand.units for term in unit.simple):
         here = _having(corpus, [term])
@@ -113,6 +114,11 @@ def _operand_matches(operand: Operand, corpus: Corpus, document_of: Callable[[in
     found[:] = False
     found[[number for number in looked_at if holds_phrase(document_of(number), operand.phrase)]] = True
     return found
+
+
+def prefixed_terms(corpus: Corpus, prefix: str) -> list[str]:
+    """Return the terms of the words that begin with a prefix; the stem of a whole word is shorter than it."""
+    return [*dict.fromkeys([*corpus.terms_from(prefix, _MOST_PREFIXED), *count_terms(prefix).counts])]
 
 
 def _having(corpus: Corpus, terms: list[str]) -> Mask:

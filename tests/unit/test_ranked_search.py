@@ -100,3 +100,18 @@ def test_an_explanation_says_what_a_score_is_made_of(home: SearchHome) -> None:
     parts = {name: beside.explanation[name] for name in ("text", "conversation", "time", "factor")}
     total = (parts["text"] + parts["conversation"] + parts["time"]) * parts["factor"]
     assert beside.score == pytest.approx(total, abs=1e-5)
+
+
+def test_a_hit_is_short_whatever_its_source(home: SearchHome) -> None:
+    """A reply is bounded: the objective of a work item may be a whole document."""
+    event = {"kind": "work_item", "action": "create", "work_item_id": "w1", "plan_status": "x" * 5000}
+    home.bent.append({**event, "objective": "staging " * 5000}, revision=1, status="open")
+    (hit,) = home.search("staging").results
+    assert len(hit.title) <= 500
+    assert len(str(hit.metadata)) < 2000
+
+
+def test_a_whole_word_is_a_prefix_of_itself(home: SearchHome) -> None:
+    """Its stem, under which it is indexed, is shorter than the word."""
+    ref = home.say("the deployment failed").source_ref
+    assert home.refs("deployment*", advanced=True) == [ref]

@@ -408,6 +408,24 @@ def test_renewing_serves_the_old_and_takes_the_newest_first(home: SearchHome) ->
     assert [d for d in home.documents() if "meanwhile" not in d.text] == before
 
 
+def test_building_one_agents_index_anew_leaves_the_others_alone(tmp_path: Path) -> None:
+    """Two homes share nothing: neither rows, nor what is pending, nor how fresh they are (S14)."""
+    one, other = (SearchHome.on_disk(tmp_path / name) for name in ("a", "b"))
+    for home in (one, other):
+        home.say("staging port")
+        home.catch_up()
+    other.say("pending port")
+    before, status = other.snapshot(), other.searcher.index_status()
+    one.indexer.renew()
+    assert one.searcher.index_status().freshness == "catching_up"
+    one.indexer.rebuild()
+    assert other.snapshot() is before
+    assert other.searcher.index_status() == status
+    assert (status.freshness, status.pending) == ("catching_up", 1)
+    assert len(other.refs("port")) == 2
+    assert len(one.refs("port")) == 1
+
+
 def test_renewing_goes_on_where_it_was_broken_off(home: SearchHome) -> None:
     """Whoever asks again after a kill does not begin from the start."""
     for number in range(1, 8):

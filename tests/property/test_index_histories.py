@@ -14,11 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_home import OTHER, WRITER, SearchHome
 
+from gitmem.backends.tantivy_index import TantivyIndex
 from gitmem.backends.whoosh_index import WhooshIndex
 from gitmem.changes import Hints
 from gitmem.indexer import Budget
 from gitmem.ledger_format import Line
 from gitmem.search_index import COLUMNS, SearchIndex
+
+Engine = Callable[[Path], SearchIndex]
+ENGINES: list[Engine] = [WhooshIndex, TantivyIndex]
 
 WRITERS = st.sampled_from([WRITER, OTHER])
 NOTES = st.sampled_from("abc")
@@ -67,8 +71,8 @@ class History:
         bad: what stood where a bad line stands now.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.home = SearchHome.on_disk(folder)
+    def __init__(self, folder: Path, engine: Engine) -> None:
+        self.home = SearchHome(folder / "home", engine(folder / "home.git" / "gitmem" / "index"))
         self.changed: set[str] = set()
         self.bad: dict[bytes, Line | bytes] = {}
         self.backup = folder / "backup"
@@ -264,8 +268,8 @@ def held(index: SearchIndex) -> Counter[tuple[object, ...]]:
     return found
 
 
-def check(history: History, folder: Path) -> None:
-    """Catch up, and compare with an index built from nothing; also of what a search finds."""
+def check(history: History, anew: SearchIndex) -> None:
+    """Catch up, and compare with an index built from nothing; see what a search finds."""
     home = history.home
     assert home.catch_up().pending == 0
     incremental = held(home.index), home.snapshot().manifest.quarantined
@@ -273,31 +277,33 @@ def check(history: History, folder: Path) -> None:
     assert (status.freshness, list(status.reasons)) == ("fresh", [])
     found = home.refs("word1 text1 fact burst long1", limit=50)
     assert len(found) == len(set(found))
-    home.index = home_index = WhooshIndex(folder / "anew")
+    home.index = anew
     home.new_indexer().catch_up()
-    assert (held(home_index), home.snapshot().manifest.quarantined) == incremental
+    assert (held(anew), home.snapshot().manifest.quarantined) == incremental
 
 
-def run(steps: list[tuple[Any, ...]], folder: Path, before: Callable[[History], None] | None = None) -> None:
+def run(steps: list[Any], folder: Path, engine: Engine) -> None:
     """Let a history happen, and check what is left."""
-    history = History(folder)
-    if before is not None:
-        before(history)
+    history = History(folder, engine)
     for step in steps:
         history.step(*((step,) if isinstance(step, str) else step))
-    check(history, folder)
+    check(history, engine(folder / "anew"))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=150)
-@given(STEPS)
-def test_caught_up_equals_built_anew(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
+@given(steps=STEPS)
+def test_caught_up_equals_built_anew(
+    tmp_path_factory: pytest.TempPathFactory, engine: Engine, steps: list[Any]
+) -> None:
     """Texts, terms, numbers and what is quarantined: all of it, whatever happened in between."""
-    run(steps, tmp_path_factory.mktemp("history"))
+    run(steps, tmp_path_factory.mktemp("history"), engine)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=8)
-@given(STEPS)
-def test_a_few_histories(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
+@given(steps=STEPS)
+def test_a_few_histories(tmp_path_factory: pytest.TempPathFactory, engine: Engine, steps: list[Any]) -> None:
     """The same, for a quick run."""
-    run(steps, tmp_path_factory.mktemp("history"))
+    run(steps, tmp_path_factory.mktemp("history"), engine)

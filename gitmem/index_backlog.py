@@ -16,7 +16,6 @@ from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
 from gitmem.layout import LEDGER
 from gitmem.ledger import Ledger, Segment
-from gitmem.ledger_format import BadLine, parse_line
 from gitmem.long_text import needs_blob
 from gitmem.manifest import MADE_BY, FileMark, Manifest, SegmentMark
 from gitmem.records import Record
@@ -180,20 +179,17 @@ def resume_offset(content: bytes, mark: SegmentMark | None) -> int:
 def covered_offset(content: bytes, mark: SegmentMark | None) -> int:
     """Return up to where what is indexed of a segment is still so; 0 if that cannot be told.
 
-    An offset holds only if the line before it is still the one that was read last.
+    An offset holds only if all that stands before it is still what was read. The hash of the last line would
+    not do: what was damaged in the middle leaves it as it is.
     """
     if mark is None or not 0 < mark.offset <= len(content):
         return 0
-    return mark.offset if last_line_hash(content, mark.offset) == mark.before else 0
+    return mark.offset if digest_before(content, mark.offset) == mark.before else 0
 
 
-def last_line_hash(content: bytes, end: int) -> str:
-    """Return the hash of the envelope of the line that ends at `end`; of its bytes if it is no good line."""
-    if end == 0 or content[end - 1 : end] != b"\n":
-        return ""
-    raw = content[content.rfind(b"\n", 0, end - 1) + 1 : end]
-    line = parse_line(raw)
-    return sha256(raw).hexdigest() if isinstance(line, BadLine) else line.envelope_hash
+def digest_before(content: bytes, end: int) -> str:
+    """Return the hash of a segment up to an offset; empty at its start."""
+    return sha256(memoryview(content)[:end]).hexdigest() if end else ""
 
 
 @dataclass(frozen=True, slots=True)

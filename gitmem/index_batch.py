@@ -14,7 +14,7 @@ from gitmem.curated import is_note_path, own_id
 from gitmem.documents import Document, analyze
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
-from gitmem.index_backlog import Backlog, Made, closing_digest, last_line_hash, resume_offset
+from gitmem.index_backlog import Backlog, Made, closing_digest, digest_before, resume_offset
 from gitmem.layout import NOTES
 from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import BadLine, read_records
@@ -211,7 +211,7 @@ def _take_segment(sources: Sources, batch: Batch, segment: Segment, *, again: bo
             problems[item.source_ref] = problem
     end = content.rfind(b"\n") + 1
     batch.segments[path] = SegmentMark(
-        segment.blobs, end, last_line_hash(content, end), mark.count + count, problems
+        segment.blobs, end, digest_before(content, end), mark.count + count, problems
     )
 
 

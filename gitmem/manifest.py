@@ -30,8 +30,7 @@ class SegmentMark:
     Attributes:
         blobs: ids of the versions that were read; unchanged ids are unchanged content.
         offset: end of the last line that was read.
-        before: hash of the envelope of that line; empty at offset 0. The offset holds only if it still stands
-            there.
+        before: hash of all up to there; empty at offset 0. The offset holds only as long as that is the same.
         count: how many records were read.
         problems: what of it could not be indexed: line or record, and why.
     """

@@ -2,9 +2,9 @@
 
     GitmemError
       UsageError (also ValueError)   fix the call                exit 2
-        InvalidRecord, InvalidRef
+        InvalidRecord, InvalidRef, InvalidRevisionTransition
       RefusedError                   change the content          exit 3
-        ThreatFound, ProtectedPath, AmbiguousMatch, WorkItemExists, WorkItemNotOpen
+        ThreatFound, ProtectedPath, AmbiguousMatch, BudgetExceeded, WorkItemExists, WorkItemNotOpen
       NotFound                       look elsewhere              exit 4
         UnknownSource, Unavailable, UnknownWorkItem
       HomeError                      fix the directory           exit 10
@@ -61,6 +61,12 @@ class InvalidRef(UsageError):
     code = "invalid_ref"
 
 
+class InvalidRevisionTransition(UsageError):
+    """A caller names a revision that cannot follow the one that it expects."""
+
+    code = "invalid_revision_transition"
+
+
 class RefusedError(GitmemError):
     """The content, a limit or a policy forbids the write; nothing was changed.
 
@@ -100,6 +106,12 @@ class AmbiguousMatch(RefusedError):
     code = "ambiguous"
 
 
+class BudgetExceeded(RefusedError):
+    """What must be in a context has more tokens than its budget; `minimum` and `budget` say how many."""
+
+    code = "budget_exceeded"
+
+
 class WorkItemExists(RefusedError):
     """A work item with this id was created before."""
 
@@ -110,6 +122,30 @@ class WorkItemNotOpen(RefusedError):
     """A completed or dropped work item cannot be changed."""
 
     code = "work_item_not_open"
+
+
+class ReportMissing(RefusedError):
+    """A work item is not completed without words on what came of it; it stays open."""
+
+    code = "completion_report_missing"
+
+
+class BindingMismatch(RefusedError):
+    """A turn that belongs to one work item cannot complete another."""
+
+    code = "work_item_execution_binding_mismatch"
+
+
+class PayloadConflict(RefusedError):
+    """The revision that a caller means to write is there already, and says something else."""
+
+    code = "same_revision_payload_conflict"
+
+
+class TaskFinished(RefusedError):
+    """There is nothing to wait for: the task has ended."""
+
+    code = "task_finished"
 
 
 class NotFound(GitmemError):

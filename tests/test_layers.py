@@ -39,7 +39,9 @@ FLOORS = [
         session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
         git_pattern attributes git_refs git_config reachability growing_file ledger_tree line_trees
-        tree_changes ledger_growth index_merging""",
+        tree_changes ledger_growth index_merging
+        token_estimate text_cut context_section context_planner quoting message_authority open_question
+        turn_lines recent_turns episode_selection cache_identity execution_environment context_sections""",
         # 2 seams
         """layout tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
         shared_files file_exchange work_tree home_owner attribute_files commit_signing

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from gitmem.errors import GitmemError, ObjectMissing
+from gitmem.focus_rules import FocusState
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import Line, decode, split_segment
-from gitmem.lifecycle_rules import Snapshot, find_heads
-from gitmem.records import LIFECYCLE_KINDS
+from gitmem.lifecycle_rules import Snapshot, reduce_heads
+from gitmem.object_fold import ROWS_VERSION, ObjectFold, from_row, snapshot_rows
 from gitmem.segment_facts import SegmentFacts
+from gitmem.wait_rules import Wait, wait_from
 
-_SIGNS: Final = tuple(f'"kind":"{kind}"'.encode() for kind in sorted(LIFECYCLE_KINDS))
-#: Of the rows that `extract_snapshots` makes.
-_VERSION: Final = 1
+#: Snapshots kept with their bodies.
+_BODIES: Final = 512
 
 
 class Lifecycle:
@@ -30,44 +32,81 @@ class Lifecycle:
 
     def __init__(self, layout: Layout, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._facts = SegmentFacts(layout, ledger, "lifecycle", _VERSION, extract_snapshots)
-        self._objects: dict[tuple[str, str], dict[str, Snapshot]] = {}
+        self._facts = SegmentFacts(layout, ledger, "lifecycle", ROWS_VERSION, snapshot_rows)
+        self._fold = ObjectFold()
         self._places: dict[str, str] = {}
         self._noted: dict[str, Line] = {}
         self._unwritten: dict[str, Snapshot] = {}
+        self._bodies: OrderedDict[str, Snapshot] = OrderedDict()
         self._is_empty = True
+        self._is_behind = True
         self._mutex = threading.RLock()
 
     def heads(self, kind: str, object_id: str) -> Sequence[Snapshot]:
         """Return the heads of one object with their whole bodies; none if it is not known."""
         with self._mutex:
             self._catch_up()
-            return self._whole_heads(self._objects.get((kind, object_id), {}))
+            return [self._whole(head) for head in self._fold.heads(kind, object_id)]
 
     def all_heads(self) -> Mapping[tuple[str, str], Sequence[Snapshot]]:
         """Return the heads of all objects by kind and object id."""
         with self._mutex:
             self._catch_up()
-            return {key: self._whole_heads(snapshots) for key, snapshots in self._objects.items()}
+            return {key: self.heads(*key) for key in list(self._fold.objects())}
+
+    def snapshot(self, kind: str, object_id: str, snapshot_id: str) -> Snapshot | None:
+        """Return one snapshot of an object with its whole body."""
+        with self._mutex:
+            found = self._fold.snapshot(kind, object_id, snapshot_id)
+            return None if found is None else self._whole(found)
+
+    def status(self, kind: str, object_id: str) -> str | None:
+        """Return an object's status as far as this process has read, None if it is not known."""
+        with self._mutex:
+            self._catch_up_if_behind()
+            return self._fold.status(kind, object_id)
+
+    def waits(self) -> Sequence[Wait]:
+        """Return the waits that stand, as far as this process has read."""
+        with self._mutex:
+            self._catch_up_if_behind()
+            if not self._fold.has_open("wait"):
+                return ()
+            heads = (self._fold.heads("wait", name) for name in self._fold.open("wait"))
+            return [wait_of(self._whole(reduce_heads(found).winner)) for found in heads]
+
+    def focus(self) -> FocusState:
+        """Return where every session's focus is, as far as this process has read."""
+        with self._mutex:
+            self._catch_up_if_behind()
+            return self._fold.focus()
 
     def catch_up(self) -> None:
         """Read what is not known yet; the whole ledger where nothing is kept of it."""
         with self._mutex:
             self._catch_up()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether another writer may have added something since this process read."""
+        return self._is_behind
+
+    def fall_behind(self) -> None:
+        """Take it that another writer added something."""
+        self._is_behind = True
+
     def note(self, lines: Iterable[Line], snapshots: Iterable[Snapshot]) -> None:
         """Take lines that were sealed here, before their commit can be read.
 
         Args:
             lines: of one turn.
-            snapshots: the last of each object in it, whose long texts cannot be read back yet.
+            snapshots: of all its objects' lines, with whole bodies: long texts cannot be read back yet.
         """
         with self._mutex:
-            for line in lines:
-                if line.object is not None:
-                    self._noted[line.id] = line
-                    self._take(Snapshot.of(line, {}))
-            self._unwritten.update({snapshot.id: snapshot for snapshot in snapshots})
+            self._noted.update({line.id: line for line in lines if line.object is not None})
+            for snapshot in snapshots:
+                self._fold.take(snapshot)
+                self._unwritten[snapshot.id] = snapshot
 
     def note_written(self) -> None:
         """Take what was noted as readable."""
@@ -77,71 +116,66 @@ class Lifecycle:
     def forget_notes(self) -> None:
         """Drop what was noted; for a commit that failed after its lines were noted."""
         with self._mutex:
-            for known in (self._objects, self._places, self._noted, self._unwritten):
+            self._fold = ObjectFold()
+            for known in (self._places, self._noted, self._unwritten, self._bodies):
                 known.clear()
-            self._is_empty = True
+            self._is_empty = self._is_behind = True
 
-    def _take(self, snapshot: Snapshot) -> None:
-        self._objects.setdefault((snapshot.kind, snapshot.object), {})[snapshot.id] = snapshot
+    def _catch_up_if_behind(self) -> None:
+        if self._is_behind:
+            self._catch_up()
 
     def _catch_up(self) -> None:
         self._take_rows(self._facts.values().items() if self._is_empty else self._facts.catch_up())
-        self._is_empty = False
+        self._is_empty = self._is_behind = False
 
     def _take_rows(self, facts: Iterable[tuple[str, Any]]) -> None:
         for path, rows in facts:
             for row in rows or ():
-                snapshot = _from_row(row)
-                self._take(snapshot)
+                snapshot = from_row(row)
+                self._fold.take(snapshot)
                 self._places[snapshot.id] = path
                 self._noted.pop(snapshot.id, None)
-
-    def _whole_heads(self, snapshots: Mapping[str, Snapshot]) -> Sequence[Snapshot]:
-        return [self._whole(head) for head in find_heads(snapshots.values())]
+                self._bodies.pop(snapshot.id, None)
 
     def _whole(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with its body; a body that cannot be read counts as empty."""
-        unwritten = self._unwritten.get(snapshot.id)
-        if unwritten is not None:
-            return unwritten
+        known = self._unwritten.get(snapshot.id) or self._bodies.get(snapshot.id)
+        if known is not None:
+            return known
         line = self._noted.get(snapshot.id) or self._find(snapshot)
         if line is None:
             return snapshot
-        try:
-            return Snapshot.of(line, self._ledger.full_body(decode(line)))
-        except GitmemError:
-            return Snapshot.of(line)
+        whole = whole_snapshot(self._ledger, line)
+        self._bodies[snapshot.id] = whole
+        if len(self._bodies) > _BODIES:
+            self._bodies.popitem(last=False)
+        return whole
 
     def _find(self, snapshot: Snapshot) -> Line | None:
         segment = self._ledger.segments().get(self._places[snapshot.id])
-        if segment is None:
-            return None
-        with suppress(ObjectMissing):
-            return self._find_in(segment, snapshot)
-        return None
+        return None if segment is None else find_line(self._ledger, segment, snapshot.id)
 
-    def _find_in(self, segment: Segment, snapshot: Snapshot) -> Line | None:
-        wanted = f',"id":"{snapshot.id}","turn"'.encode()
-        near = [raw for raw in self._ledger.read_segment(segment).split(b"\n") if wanted in raw]
+
+def whole_snapshot(ledger: Ledger, line: Line) -> Snapshot:
+    """Return a line's snapshot with its long texts; a body that cannot be read counts as empty."""
+    try:
+        record = decode(line)
+        return Snapshot.of(record, ledger.full_body(record))
+    except GitmemError:
+        return Snapshot.of(line)
+
+
+def find_line(ledger: Ledger, segment: Segment, record_id: str) -> Line | None:
+    """Return a record's line in a segment, the last one with its id; None if it cannot be read."""
+    wanted = f',"id":"{record_id}","turn"'.encode()
+    with suppress(ObjectMissing):
+        near = [raw for raw in ledger.read_segment(segment).split(b"\n") if wanted in raw]
         lines = [item for item in split_segment(b"\n".join(near)) if isinstance(item, Line)]
-        return next((line for line in reversed(lines) if line.id == snapshot.id), None)
+        return next((line for line in reversed(lines) if line.id == record_id), None)
+    return None
 
 
-def extract_snapshots(content: bytes) -> list[list[Any]] | None:
-    """Return the envelopes of a segment's lifecycle lines as rows; None where there is none.
-
-    No caller's text is in them, so that what is kept of them never has to be forgotten.
-    """
-    if not any(sign in content for sign in _SIGNS):
-        return None
-    lines = (item for item in split_segment(content) if isinstance(item, Line) and item.object is not None)
-    return [
-        [line.id, line.kind, line.object, line.revision, line.status, list(line.after),
-         line.clock, line.writer, line.seq, line.redacted]
-        for line in lines
-    ]  # fmt: skip
-
-
-def _from_row(row: Sequence[Any]) -> Snapshot:
-    name, kind, object_id, revision, status, after, clock, writer, seq, redacted = row
-    return Snapshot(name, kind, object_id, revision, status, tuple(after), clock, writer, seq, {}, redacted)
+def wait_of(snapshot: Snapshot) -> Wait:
+    """Return the wait that a snapshot tells of."""
+    return wait_from(snapshot.object, snapshot.status, snapshot.body, turn=snapshot.turn, at=snapshot.ts)

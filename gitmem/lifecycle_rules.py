@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from gitmem.errors import (
     InvalidRecord,
+    InvalidRevisionTransition,
     LedgerCorrupt,
+    PayloadConflict,
     RevisionConflict,
     Unavailable,
     UnknownWorkItem,
@@ -19,7 +21,15 @@ from gitmem.ledger_format import Line, decode
 from gitmem.records import TERMINAL_STATUSES, Event, Json, Record
 
 #: Fields of the event that gives them, not of the object: the next snapshot does not inherit them.
-EVENT_FIELDS: Final = frozenset({"action", "reason", "clear_blocker", "expected_revision"})
+EVENT_FIELDS: Final = frozenset(
+    {"action", "reason", "clear_blocker", "expected_revision", "revision", "pick", "focus_mode", "yields"}
+)
+
+#: Fields that sealing adds or works out, and those that only say which revision is meant.
+_WORKED_OUT: Final = frozenset(
+    {"expected_revision", "revision", "created_at", "workspace_id", "plan_path", "recheck_at", "result_brief"}
+    | {"pick", "focus_mode", "yields"}
+)
 
 #: What an action makes of a work item; the others leave its status as it is.
 _STATUS_AFTER: Final[Mapping[str, str]] = {"create": "open", "complete": "completed", "drop": "cancelled"}
@@ -33,6 +43,7 @@ class Snapshot:
         object: id of the object, unique within its kind.
         after: ids of all heads that were known when it was sealed.
         body: the object's fields; empty when redacted or unreadable.
+        turn, ts, session, workspace: of its record, where they are known.
     """
 
     id: str
@@ -46,6 +57,10 @@ class Snapshot:
     seq: int
     body: Json
     redacted: bool = False
+    turn: str = ""
+    ts: str = ""
+    session: str | None = None
+    workspace: str | None = None
 
     @property
     def is_terminal(self) -> bool:
@@ -64,6 +79,7 @@ class Snapshot:
         assert source.object is not None
         assert source.revision is not None
         assert source.status is not None
+        record = _record_of(source)
         return cls(
             id=source.id,
             kind=source.kind,
@@ -74,8 +90,12 @@ class Snapshot:
             clock=source.clock,
             writer=source.writer,
             seq=source.seq,
-            body=_body_of(source) if body is None else body,
+            body=(record.body if record else {}) if body is None else body,
             redacted=source.redacted,
+            turn=source.turn,
+            ts=source.ts,
+            session=record.session if record else None,
+            workspace=record.workspace if record else None,
         )
 
 
@@ -148,6 +168,7 @@ def next_snapshot(event: Event, heads: Sequence[Snapshot]) -> NextSnapshot:
 
     Raises:
         RevisionConflict: the event expects another revision.
+        PayloadConflict: the revision that it names is there, and is another's.
         UnknownWorkItem: there is no such work item.
         WorkItemExists: it is to be created again.
         WorkItemNotOpen: it is completed or dropped.
@@ -157,30 +178,91 @@ def next_snapshot(event: Event, heads: Sequence[Snapshot]) -> NextSnapshot:
     _check_expected(event, state)
     status = _work_item_status(event, state) if event.kind == "work_item" else str(event.body["status"])
     last = {} if state is None else state.winner.body
-    kept = {name: value for name, value in last.items() if name not in EVENT_FIELDS}
     return NextSnapshot(
-        body={**kept, **event.body},
+        body={**_inherited(last), **event.body},
         revision=1 if state is None else state.revision + 1,
         status=status,
         after=tuple(dict.fromkeys(head.id for head in sorted(heads, key=_order))),
     )
 
 
-def _check_expected(event: Event, state: State | None) -> None:
-    expected = event.body.get("expected_revision")
+def expected_revision(event: Event) -> int | None:
+    """Return the revision that the writer of an event has read, None if it does not say.
+
+    Raises:
+        InvalidRecord: it is no number.
+        InvalidRevisionTransition: the revision that it means to write does not follow.
+    """
+    expected, written = (_number(event, name) for name in ("expected_revision", "revision"))
+    if written is None or (event.kind != "work_item"):
+        return expected
     if expected is None:
-        return
-    if not isinstance(expected, int) or isinstance(expected, bool):
-        raise InvalidRecord(f"expected_revision is a number, not {expected!r}", field="expected_revision")
-    actual = 0 if state is None else state.revision
-    if expected != actual:
-        raise RevisionConflict(
-            f"{event.kind} {event.object} has revision {actual}, not {expected}",
-            hint="Read it again and repeat the change.",
+        expected = written - 1
+    if written != expected + 1 or (written == 1) != (event.body.get("action") == "create"):
+        raise InvalidRevisionTransition(
+            f"revision {written} does not follow {expected}",
             object=event.object,
             expected=expected,
-            actual=actual,
+            revision=written,
         )
+    return expected
+
+
+def _number(event: Event, name: str) -> int | None:
+    value = event.body.get(name)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise InvalidRecord(f"{name} is a number, not {value!r}", field=name)
+    return value
+
+
+def is_replay(event: Event, heads: Sequence[Snapshot], before: Snapshot | None) -> bool:
+    """Say whether an event that names its revision was sealed already, word for word.
+
+    Args:
+        event: whose writer did not hear that it was taken, perhaps.
+        heads: of its object, with whole bodies.
+        before: the snapshot that the only head follows.
+    """
+    expected = expected_revision(event)
+    if expected is None or len(heads) != 1 or heads[0].revision != expected + 1 or heads[0].redacted:
+        return False
+    kept = _inherited({} if before is None else before.body)
+    return _words({**kept, **event.body}) == _words(heads[0].body)
+
+
+def _inherited(body: Json) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in EVENT_FIELDS}
+
+
+def _words(body: Json) -> dict[str, Any]:
+    """Return what the caller worded of a body: not what gitmem works out, nor what names no content."""
+    return {name: value for name, value in body.items() if name not in _WORKED_OUT and value is not None}
+
+
+def _check_expected(event: Event, state: State | None) -> None:
+    expected = expected_revision(event)
+    actual = 0 if state is None else state.revision
+    if expected is None or expected == actual:
+        return
+    facts: dict[str, Any] = {
+        "domain": event.kind,
+        "object": event.object,
+        "expected": expected,
+        "actual": actual,
+    }
+    if actual == expected + 1 and event.kind == "work_item" and event.body.get("revision") is not None:
+        raise PayloadConflict(
+            f"{event.kind} {event.object} has revision {actual} already, which says something else",
+            hint="Read it, and write a revision of its own.",
+            **facts,
+            retryable=False,
+        )
+    raise RevisionConflict(
+        f"{event.kind} {event.object} has revision {actual}, not {expected}",
+        hint="Read it again and repeat the change.",
+        **facts,
+        retryable=True,
+    )
 
 
 def _work_item_status(event: Event, state: State | None) -> str:
@@ -193,8 +275,7 @@ def _work_item_status(event: Event, state: State | None) -> str:
         raise UnknownWorkItem(f"there is no work item {event.object}", object=event.object)
     if state.winner.redacted:
         raise Unavailable(f"work item {event.object} was forgotten", object=event.object, reason="redacted")
-    # A finished work item can still be picked, to look at it.
-    if state.winner.is_terminal and action != "pick":
+    if state.winner.is_terminal:
         raise WorkItemNotOpen(
             f"work item {event.object} is {state.winner.status}",
             hint="Create a new work item for what is left to do.",
@@ -204,13 +285,13 @@ def _work_item_status(event: Event, state: State | None) -> str:
     return _STATUS_AFTER.get(action, state.winner.status)
 
 
-def _body_of(source: Line | Record) -> Json:
+def _record_of(source: Line | Record) -> Record | None:
     if isinstance(source, Record):
-        return source.body
+        return source
     try:
-        return decode(source).body
+        return decode(source)
     except LedgerCorrupt:
-        return {}
+        return None
 
 
 def _order(snapshot: Snapshot) -> tuple[str, str, int, str]:

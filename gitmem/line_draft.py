@@ -26,12 +26,14 @@ class CommittedTurn:
 
     Attributes:
         refused: `{"event", "code"}` of its events that conflicted with the ledger.
+        added: `{"id", "kind", "source_ref"}` of the records that follow from its events.
     """
 
     turn: str
     turn_index: int
     commit: str
     refused: tuple[Mapping[str, Any], ...] = ()
+    added: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class TurnDrafter:
             position.end,
             turn_index=position.turn_index + 1,
             now=moment.now,
-            heads_of=self._lifecycle.heads,
+            work=self._lifecycle,
             receipts=moment.receipts,
         )
         self._lifecycle.note(sealed.lines, sealed.snapshots)
@@ -125,7 +127,7 @@ class TurnDrafter:
         root, trees = position.tree.write()
         commit = self._commit(position, sealed, root, parents, moment)
         draft.objects.extend([*trees, commit])
-        turn = CommittedTurn(sealed.turn, sealed.turn_index, commit.id, sealed.refused)
+        turn = CommittedTurn(sealed.turn, sealed.turn_index, commit.id, sealed.refused, sealed.added)
         draft.committed[sealed.turn] = turn
         position.tip = commit.id
 

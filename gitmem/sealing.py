@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +13,10 @@ from gitmem.forgotten import Receipts
 from gitmem.ledger_format import NO_PREV, Line, blob_path, next_clock, seal
 from gitmem.lifecycle_rules import Snapshot, next_snapshot
 from gitmem.long_text import split_long
-from gitmem.records import LIFECYCLE_KINDS, LINKS, Event
+from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, record_ref
 from gitmem.spool_file import SpooledTurn
 from gitmem.times import format_time
-
-Heads = Callable[[str, str], Sequence[Snapshot]]
+from gitmem.turn_work import TurnWork, WorkSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,9 @@ class SealedTurn:
         state: how it ended.
         lines: one for each event that was not refused, the turn's own record last.
         blobs: long texts by path.
-        snapshots: the last one of each object that it changed, with its whole body.
+        snapshots: of the objects that it changed, in order, with whole bodies.
         refused: `{"event", "code"}` of the events that conflict with the ledger.
+        added: `{"id", "kind", "source_ref"}` of the records that follow from its events.
         end: where the chain ends after it.
     """
 
@@ -57,6 +58,7 @@ class SealedTurn:
     snapshots: tuple[Snapshot, ...]
     refused: tuple[Mapping[str, Any], ...]
     end: ChainEnd
+    added: tuple[Mapping[str, str], ...] = ()
 
     def kinds(self) -> list[str]:
         """Return the kind of each line, without the turn's own."""
@@ -64,7 +66,7 @@ class SealedTurn:
 
 
 def seal_turn(
-    turn: SpooledTurn, start: ChainEnd, *, turn_index: int, now: float, heads_of: Heads, receipts: Receipts
+    turn: SpooledTurn, start: ChainEnd, *, turn_index: int, now: float, work: WorkSource, receipts: Receipts
 ) -> SealedTurn:
     """Give a spooled turn its place at the end of a chain.
 
@@ -73,12 +75,13 @@ def seal_turn(
         start: where the chain ends now.
         turn_index: the number to give to it.
         now: seconds since 1970; the day of its segment and blobs.
-        heads_of: the snapshots of an object (kind, id) that no other snapshot names.
+        work: what is known of work items, tasks and waits.
         receipts: what was forgotten; a record listed there is refused.
     """
-    sealer = _Sealer(turn.turn, start, now, heads_of)
+    sealer = _Sealer(turn, start, now, work)
     for number, event in enumerate(turn.events):
         sealer.add(number, event, forgotten=event.id in receipts.records)
+    sealer.follow(receipts)
     sealer.end_turn(turn, turn_index)
     return SealedTurn(
         turn.turn,
@@ -86,24 +89,26 @@ def seal_turn(
         turn.end or "interrupted",
         tuple(sealer.lines),
         sealer.blobs,
-        tuple(sealer.snapshots.values()),
+        tuple(sealer.snapshots),
         tuple(sealer.refused),
         sealer.end,
+        tuple(sealer.added),
     )
 
 
 class _Sealer:
     """Collects the lines of one turn."""
 
-    def __init__(self, turn: str, start: ChainEnd, now: float, heads_of: Heads) -> None:
+    def __init__(self, turn: SpooledTurn, start: ChainEnd, now: float, work: WorkSource) -> None:
         self.end = start
         self.lines: list[Line] = []
         self.blobs: dict[str, bytes] = {}
         self.refused: list[Mapping[str, Any]] = []
-        self._turn = turn
+        self.snapshots: list[Snapshot] = []
+        self.added: list[Mapping[str, str]] = []
+        self._turn = turn.turn
         self._now = now
-        self._heads_of = heads_of
-        self.snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._work = TurnWork(work, turn.turn, turn.header, turn.events, is_completed=turn.end == "completed")
 
     def add(self, number: int, event: Event, *, forgotten: bool) -> None:
         if forgotten:
@@ -117,10 +122,25 @@ class _Sealer:
                 {"event": number, "code": error.code, "message": error.message, **error.details}
             )
 
+    def follow(self, receipts: Receipts) -> None:
+        """Seal what follows from the events; what cannot be, the rules of its object forbid by now."""
+        first = len(self.lines)
+        for event in self._work.consequences():
+            if event.id not in receipts.records:
+                with suppress(GitmemError):
+                    self._add(event)
+        self.added += [
+            {"id": line.id, "kind": line.kind, "source_ref": record_ref(line.kind, line.id, line.object)}
+            for line in self.lines[first:]
+        ]
+
     def end_turn(self, turn: SpooledTurn, turn_index: int) -> None:
         body: dict[str, Any] = {"turn_index": turn_index, "end": turn.end or "interrupted"}
         if self.refused:
             body["refused"] = len(self.refused)
+        item = self._work.item()
+        if item is not None:
+            body["work_item"] = item
         header = turn.header
         # An import's turn ended when it happened, not when it was read.
         ts = header.get("ts") or turn.ended or (turn.events[-1].ts if turn.events else header.get("opened"))
@@ -131,7 +151,10 @@ class _Sealer:
             self._add(Event(turn.turn, "turn", format_time(self._now), body))
 
     def _add(self, event: Event) -> None:
-        event, envelope = self._snapshot(event)
+        ready = self._work.ready(event)
+        if ready is None:
+            return
+        event, envelope = self._snapshot(ready)
         body, blob = split_long(event.body)
         self._append(replace(event, body=body), envelope, event)
         if blob is not None:
@@ -140,9 +163,7 @@ class _Sealer:
     def _snapshot(self, event: Event) -> tuple[Event, Mapping[str, Any]]:
         if event.kind not in LIFECYCLE_KINDS or event.object is None:
             return event, {}
-        own = self.snapshots.get((event.kind, event.object))
-        heads = [own] if own is not None else self._heads_of(event.kind, event.object)
-        snapshot = next_snapshot(event, heads)
+        snapshot = next_snapshot(event, self._work.heads(event.kind, event.object))
         envelope = {"revision": snapshot.revision, "status": snapshot.status, "after": snapshot.after}
         return replace(event, body=snapshot.body), envelope
 
@@ -161,4 +182,6 @@ class _Sealer:
         self.lines.append(line)
         self.end = replace(self.end, seq=line.seq, prev=line.envelope_hash, clock=clock)
         if line.object is not None:
-            self.snapshots[line.kind, line.object] = Snapshot.of(line, whole.body)
+            snapshot = Snapshot.of(line, whole.body)
+            self.snapshots.append(snapshot)
+            self._work.took(whole, snapshot)

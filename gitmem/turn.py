@@ -147,6 +147,7 @@ class TurnRecorder:
             pushed=False,
             records=[
                 *turn.findings.records,
+                *(committed.added if committed else ()),
                 {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"},
             ],
             redactions=turn.findings.redactions,

@@ -96,6 +96,7 @@ class TurnLine:
         self._drafter = TurnDrafter(self._lifecycle, home_id=home_id, agent=agent)
         self._mutex = threading.RLock()
         self._state: WriterState | None = None
+        self._others: Mapping[str, str] = {}
         self._position: LinePosition | None = None
         self._unsettled = 0
         self._packs = 0
@@ -115,7 +116,9 @@ class TurnLine:
         Raises:
             HomeLocked: another process kept the lock.
         """
-        if told is not None and any(event.object is not None for event in told.events):
+        if self._lifecycle.is_behind or (
+            told is not None and any(event.object is not None for event in told.events)
+        ):
             self._lifecycle.catch_up()  # before the lock: nobody's turn waits while the ledger is read
         with self._locked(wait):
             run = self._run(told)
@@ -194,11 +197,15 @@ class TurnLine:
         refs = self._ledger.lines.refs()
         position, is_fresh = self._stand(refs)
         assert self._state is not None
+        others = {name: tip for name, tip in refs.items() if name != self._state.ref}
+        if is_fresh or others != self._others:
+            self._lifecycle.fall_behind()
+            self._others = others
         paths = self._waiting(position) if is_fresh else self._spool.finished()
         for first in range(0, len(paths), BATCH):
             turns = self._read(paths[first : first + BATCH], told)
             if turns:
-                tips = self._ledger.lines.tips({n: t for n, t in refs.items() if n != self._state.ref})
+                tips = self._ledger.lines.tips(others)
                 committed.update(self._commit(position, turns, tips, head))
         return None
 

@@ -32,7 +32,8 @@ FLOORS = [
         english_persuasion english_unlocking english_smuggling english_control english_theft
         chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
         disguises threat_index text_sight threats recorded_threats scanner found_edits prose_section
-        prompt_block work_rules wait_rules focus_rules work_ref work_ref_merge stemming
+        prompt_block work_rules wait_rules focus_rules object_fold work_paths work_changes
+        turn_work work_ref work_ref_merge stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates question traits documents manifest
         postings_cache exact_words snippet advanced_query search_reply

@@ -145,7 +145,13 @@ def test_work_items_are_checked_at_sealing(desk: Desk) -> None:
     create = {"kind": "work_item", "action": "create", "work_item_id": "w1", "objective": "move"}
     update = {"kind": "work_item", "action": "update", "work_item_id": "w2"}
     receipt = desk.recorder.record(
-        [create, update, create, {**create, "action": "complete"}, {**update, "work_item_id": "w1"}]
+        [
+            create,
+            update,
+            create,
+            {**create, "action": "complete", "report": "moved"},
+            {**update, "work_item_id": "w1", "objective": "back"},
+        ]
     )
     assert [(refused["event"], refused["code"]) for refused in receipt.refused] == [
         (1, "work_item_not_found"),

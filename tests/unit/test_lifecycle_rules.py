@@ -8,6 +8,8 @@ import pytest
 
 from gitmem.errors import (
     InvalidRecord,
+    InvalidRevisionTransition,
+    PayloadConflict,
     RevisionConflict,
     Unavailable,
     UnknownWorkItem,
@@ -15,7 +17,14 @@ from gitmem.errors import (
     WorkItemNotOpen,
 )
 from gitmem.ledger_format import decode, redact
-from gitmem.lifecycle_rules import Snapshot, find_heads, heads_by_object, next_snapshot, reduce_heads
+from gitmem.lifecycle_rules import (
+    Snapshot,
+    find_heads,
+    heads_by_object,
+    is_replay,
+    next_snapshot,
+    reduce_heads,
+)
 from gitmem.records import parse_event
 from ledgers import START, sealed, tampered
 
@@ -165,12 +174,12 @@ class TestNext:
 
     def test_all_heads_are_named(self):
         """The next update ends a divergence (R2)."""
-        a, b = snapshot(2, "completed"), snapshot(5)
+        a, b = snapshot(2), snapshot(5)
 
         made = next_snapshot(event("pick"), [b, a])
 
-        assert (made.after, made.revision, made.status) == ((a.id, b.id), 6, "completed")
-        assert made.body["objective"] == "o2"
+        assert (made.after, made.revision, made.status) == ((a.id, b.id), 6, "open")
+        assert made.body["objective"] == "o5"
 
     @pytest.mark.parametrize(
         ("action", "heads", "error"),
@@ -179,6 +188,7 @@ class TestNext:
             ("update", [], UnknownWorkItem),
             ("pick", [], UnknownWorkItem),
             ("update", [snapshot(1, "completed")], WorkItemNotOpen),
+            ("pick", [snapshot(1, "completed")], WorkItemNotOpen),
             ("complete", [snapshot(1, "cancelled")], WorkItemNotOpen),
             ("update", [snapshot(1, redacted=True)], Unavailable),
         ],
@@ -200,6 +210,49 @@ class TestNext:
         """The highest revision known is the one to expect, 0 for a new object."""
         assert next_snapshot(event("update", expected_revision=3), [snapshot(2), snapshot(3)]).revision == 4
         assert next_snapshot(event("create", expected_revision=0), []).revision == 1
+
+    def test_the_revision_that_is_meant_is_another_conflict(self):
+        """Whoever names what he writes, and finds it written otherwise, cannot just repeat it (§1.3)."""
+        with pytest.raises(PayloadConflict) as caught:
+            next_snapshot(event("update", revision=3, objective="x"), [snapshot(3)])
+        assert caught.value.details == {
+            "domain": "work_item", "object": "w1", "expected": 2, "actual": 3, "retryable": False,
+        }  # fmt: skip
+        with pytest.raises(RevisionConflict) as retry:
+            next_snapshot(event("update", revision=3, objective="x"), [snapshot(4)])
+        assert retry.value.details["retryable"] is True
+        assert next_snapshot(event("update", revision=4, objective="x"), [snapshot(3)]).revision == 4
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"expected_revision": 3, "revision": 5},
+            {"expected_revision": 3, "revision": 3},
+            {"revision": 1},
+        ],
+    )
+    def test_a_revision_follows_the_one_before(self, fields):
+        """A gap would be a revision that nobody ever saw."""
+        with pytest.raises(InvalidRevisionTransition):
+            next_snapshot(event("update", **fields), [snapshot(3)])
+        with pytest.raises(InvalidRevisionTransition):
+            next_snapshot(event("create", revision=2), [])
+
+    def test_a_replay_is_known_by_its_words(self):
+        """What gitmem worked out for the first one does not count, every word of the caller does."""
+        before = snapshot(3, body={"objective": "a", "todo": ["x"], "reason": "old"})
+        told = event("update", expected_revision=3, objective="b")
+        after = {"action": "update", "work_item_id": "w1", "objective": "b", "todo": ["x"], "recheck_at": "z"}
+        now = snapshot(4, after=(3,), body=after)
+
+        assert is_replay(told, [now], before)
+        assert is_replay(event("update", revision=4, objective="b"), [now], before)
+        assert not is_replay(event("update", expected_revision=3, objective="c"), [now], before)
+        assert not is_replay(event("update", expected_revision=3), [now], before)
+        assert not is_replay(event("update", expected_revision=3, objective="b", reason="r"), [now], before)
+        assert not is_replay(event("update", objective="b"), [now], before)
+        assert not is_replay(event("update", expected_revision=2, objective="b"), [now], before)
+        assert not is_replay(told, [now, snapshot(4)], before)
 
     @pytest.mark.parametrize("expected", ["3", True, 1.5])
     def test_a_revision_is_a_number(self, expected):

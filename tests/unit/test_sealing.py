@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitmem.focus_rules import FocusState
 from gitmem.forgotten import Receipts
 from gitmem.ledger_format import LAST_CLOCK, NO_PREV, decode
+from gitmem.lifecycle_rules import Snapshot
 from gitmem.records import Event, parse_event
 from gitmem.sealing import ChainEnd, SealedTurn, seal_turn
 from gitmem.spool_file import SpooledTurn
+from gitmem.wait_rules import Wait
 
 NOW = 1_772_442_000.0
 TURN = "turn_0123456789abcde"
 START = ChainEnd("w0123abcd")
+
+
+class NothingKnown:
+    """A ledger without objects."""
+
+    def heads(self, kind: str, object_id: str) -> Sequence[Snapshot]:
+        """Return none."""
+        return ()
+
+    def snapshot(self, kind: str, object_id: str, snapshot_id: str) -> Snapshot | None:
+        """Return none."""
+
+    def status(self, kind: str, object_id: str) -> str | None:
+        """Return none."""
+
+    def waits(self) -> Sequence[Wait]:
+        """Return none."""
+        return ()
+
+    def focus(self) -> FocusState:
+        """Return nobody's."""
+        return FocusState()
 
 
 def say(text: str, **fields: Any) -> Event:
@@ -34,7 +59,7 @@ def spooled(*events: Event, header: Mapping[str, Any] | None = None) -> SpooledT
 def sealed(turn: SpooledTurn, start: ChainEnd = START, forgotten: frozenset[str] = frozenset()) -> SealedTurn:
     """Seal a turn."""
     receipts = Receipts(records=forgotten)
-    return seal_turn(turn, start, turn_index=7, now=NOW, heads_of=lambda kind, name: [], receipts=receipts)
+    return seal_turn(turn, start, turn_index=7, now=NOW, work=NothingKnown(), receipts=receipts)
 
 
 def test_lines_form_one_chain_and_the_turn_ends_it() -> None:

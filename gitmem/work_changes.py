@@ -1,0 +1,82 @@
+"""What a work item's event becomes before it is sealed: what gitmem works out stands beside its words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from gitmem.errors import InvalidRecord
+from gitmem.lifecycle_rules import EVENT_FIELDS, Snapshot
+from gitmem.records import Event, Json
+from gitmem.times import format_time, parse_timestamp
+from gitmem.work_paths import plan_path
+from gitmem.work_rules import MANUAL_RECHECK_MS, text_of
+
+#: What a work item that is blocked no more has of a blocker.
+UNBLOCKED: Final[Json] = {"blocked_by": None, "recheck_at": None}
+_RECHECK: Final = "recheck_after_ms"
+#: A year; nobody means a longer one.
+_LONGEST_RECHECK_MS: Final = 366 * 24 * 3_600_000
+
+
+def with_fields(event: Event, fields: Json, *, without: Collection[str] = ()) -> Event:
+    """Return an event with fields put beside its own, and without some of those."""
+    kept = {name: value for name, value in event.body.items() if name not in without}
+    return replace(event, body={**kept, **fields})
+
+
+def creation(event: Event, item: str) -> Event:
+    """Return the event of a new work item, with what stays true of it: when, where, and its plan's path."""
+    objective = text_of(event.body, "objective") or ""
+    fields = {"created_at": event.ts, "plan_path": plan_path(event.ts, objective, item)}
+    if event.workspace is not None:
+        fields["workspace_id"] = event.workspace
+    return with_fields(event, {**fields, **_blocker(event, None)}, without=(_RECHECK,))
+
+
+def update(event: Event, last: Snapshot) -> Event | None:
+    """Return the event of an update; None if the work item is so already."""
+    other = {*EVENT_FIELDS, "work_item_id", _RECHECK}
+    fields = {name: value for name, value in event.body.items() if name not in other}
+    before = text_of(last.body, "blocked_by")
+    blocker = _blocker(event, before)
+    is_so = all(last.body.get(name) == value for name, value in fields.items())
+    if is_so and (before is None or not blocker):
+        return None
+    return with_fields(event, blocker, without=(_RECHECK,))
+
+
+def clears_blocker(event: Event) -> bool:
+    """Say whether an event clears a blocker; whoever does says why.
+
+    Raises:
+        InvalidRecord: there is no reason.
+    """
+    if event.kind != "work_item" or event.body.get("clear_blocker") is not True:
+        return False
+    if text_of(event.body, "reason") is None:
+        raise InvalidRecord("clear_blocker needs a reason", field="reason")
+    return True
+
+
+def _blocker(event: Event, before: str | None) -> Json:
+    """Return what an event makes of the blocker: another one is looked at again, after an hour or as told."""
+    if clears_blocker(event):
+        return UNBLOCKED
+    if "recheck_at" in event.body:  # of a wait, which has its own time
+        return {}
+    words = text_of(event.body, "blocked_by") if "blocked_by" in event.body else before
+    if words is None:
+        return UNBLOCKED if "blocked_by" in event.body else {}
+    after = event.body.get(_RECHECK)
+    if words == before and after is None:
+        return {}
+    return {"recheck_at": recheck_time(event.ts, MANUAL_RECHECK_MS if after is None else after)}
+
+
+def recheck_time(ts: str, after: object) -> str | None:
+    """Return when something is looked at again, `after` milliseconds behind `ts`; None for no such number."""
+    if not isinstance(after, int | float) or isinstance(after, bool) or not 0 < after <= _LONGEST_RECHECK_MS:
+        return None
+    return format_time(parse_timestamp(ts) + after / 1000)

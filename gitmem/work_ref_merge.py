@@ -108,6 +108,8 @@ class RefFold:
     def _take(self, ref: WorkRef) -> None:
         if ref.status == "archived":  # a matter of how many there are, not of the ref
             ref = replace(ref, status="active")
+        elif ref.status != "active" and not ref.judged:
+            ref = replace(ref, judged=" ".join(ref.stamp))
         refs = self._kinds[ref.kind]
         known = refs.get(ref.ref)
         refs[ref.ref] = ref = ref if known is None else joined(known, ref)
@@ -138,17 +140,23 @@ def merge_refs(known: WorkRefs, new: Iterable[WorkRef]) -> WorkRefs:
 
 
 def joined(one: WorkRef, other: WorkRef) -> WorkRef:
-    """Return two sightings of one thing as one: the newer names it, the later judgement gives its status."""
-    newer = max(one, other, key=_newness)
-    judge = max(one, other, key=lambda ref: (ref.judged, _RANK[ref.status]))
+    """Return two sightings of one thing as one: the later judgement says what it is, the newer when."""
+    clock, last = max(one.stamp, other.stamp)
     first = min(filter(None, (one.first_seen, other.first_seen)), default="")
-    return replace(newer, status=judge.status, judged=judge.judged, first_seen=first)
+    said = max(one, other, key=_weight)
+    return replace(said, clock=clock, last_seen=last, first_seen=first)
 
 
-def _newness(ref: WorkRef) -> tuple[Any, ...]:
+def _weight(ref: WorkRef) -> tuple[Any, ...]:
+    """Return what makes a sighting count more: a judgement first, and only then how new it is."""
     # Content decides between equals, so that the order of merging does not.
-    metadata = json.dumps(ref.metadata, sort_keys=True)
-    return ref.stamp, ref.title or "", ref.reason or "", ref.source_ref or "", metadata
+    content = (
+        ref.title or "",
+        ref.reason or "",
+        ref.source_ref or "",
+        json.dumps(ref.metadata, sort_keys=True),
+    )
+    return ref.judged, _RANK[ref.status], ("", "") if ref.judged else ref.stamp, content
 
 
 def _place(ref: WorkRef) -> _Place:

@@ -21,6 +21,7 @@ from gitmem.git_objects import hash_object
 from gitmem.layout import EPISODES, MEMORY, NOTES
 from gitmem.manifest import MADE_BY, FileMark
 from gitmem.note_text import make_note
+from gitmem.templates import is_untouched
 from gitmem.times import format_time
 from gitmem.tree_files import ManagedFile, Skipped, list_files, read_managed
 
@@ -164,6 +165,8 @@ def _other_documents(path: str, text: str, ts: str, receipts: Receipts) -> Itera
         return
     name = next((name for name, prose in PROSE.items() if prose == path), None)
     if name is not None:
+        if is_untouched(path, text):  # a new home says nothing yet
+            return
         yield from prose_documents(path, f"agent_memory:{name}", _PROSE_TITLES[name], text, ts)
         return
     front = read_front_matter(text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import resources
+import re
+from pathlib import Path
 from string import Template
 from typing import Final
 
@@ -33,6 +34,24 @@ def render_templates(*, agent: str, home_id: str) -> dict[str, bytes]:
     return {path: _render(name, values).encode("utf-8") if name else b"" for path, name in _FILES.items()}
 
 
+def is_untouched(path: str, text: str) -> bool:
+    """Say whether a file is as a new home has it, so that nothing was said in it yet.
+
+    Args:
+        path: in the home.
+        text: of the file.
+    """
+    name = _FILES.get(path)
+    if name is None:
+        return False
+    pieces = re.split(r"\$\w+", _text_of(name))
+    return re.fullmatch("[^\n]*".join(map(re.escape, pieces)), text) is not None
+
+
 def _render(name: str, values: dict[str, str]) -> str:
-    text = resources.files(__name__).joinpath(name).read_text("utf-8")
+    text = _text_of(name)
     return Template(text).substitute(values)
+
+
+def _text_of(name: str) -> str:
+    return Path(__file__).parent.joinpath(name).read_text("utf-8")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from search_home import SearchHome
 
+from gitmem.templates import render_templates
+
 
 @pytest.fixture(params=["memory", "disk"])
 def home(tmp_path: Path, request: pytest.FixtureRequest) -> SearchHome:
@@ -115,3 +117,13 @@ def test_a_whole_word_is_a_prefix_of_itself(home: SearchHome) -> None:
     """Its stem, under which it is indexed, is shorter than the word."""
     ref = home.say("the deployment failed").source_ref
     assert home.refs("deployment*", advanced=True) == [ref]
+
+
+def test_the_files_of_a_new_home_say_nothing(home: SearchHome) -> None:
+    """What gitmem wrote into them itself is no answer to a question (nobody holds standing orders yet)."""
+    for path, content in render_templates(agent="aria", home_id="0" * 16).items():
+        home.write({path: content})
+    home.catch_up()
+    assert home.refs("What are the standing orders of the operator?") == []
+    home.write({"memory/operator.md": "# Operator\n\nStanding orders: be brief.\n"})
+    assert home.refs("standing orders") == ["agent_memory:operator"]

@@ -24,7 +24,9 @@ class Past:
         """Add a turn that holds `events`, as callers give them, and return it."""
         number = len(self.turns) + 1
         turn_id = f"turn_{number:015x}"
-        links = {name: body.pop(name) for name in ("session", "work_item", "workspace") if name in body}
+        links: dict[str, Any] = {
+            name: body.pop(name) for name in ("session", "work_item", "workspace") if name in body
+        }
         records = tuple(self._record(turn_id, number, event, links) for event in events)
         own = {"kind": "turn", "turn_index": number, "end": end, **body}
         found = TurnEvidence(self._record(turn_id, number, own, links, turn_id), records)
@@ -36,7 +38,7 @@ class Past:
         turn_id: str,
         minute: int,
         event: Mapping[str, Any],
-        links: Mapping[str, str],
+        links: Mapping[str, Any],
         record_id: str | None = None,
     ) -> Record:
         self._seq += 1

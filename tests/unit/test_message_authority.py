@@ -61,8 +61,8 @@ def test_nobody_else_is_the_operator(origin: Any, role: str, authority: str) -> 
 
 @pytest.mark.parametrize(
     ("origin", "name"),
-    [("channel:general", "channel"), ({"type": "timer"}, "timer"), ({"task": 1}, "task"), ({"a": 1, "b": 2}, ""),
-     ({"kind": 3}, ""), (None, ""), ([], "")],
+    [("channel:general", "channel"), ({"type": "timer"}, "timer"), ({"task": 1}, "task"),
+     ({"a": 1, "b": 2}, ""), ({"kind": 3}, ""), (None, ""), ([], "")],
 )  # fmt: skip
 def test_names_of_origins(origin: Any, name: str) -> None:
     """Origins come as text and as objects."""

@@ -108,6 +108,7 @@ def test_a_turn_as_it_is_shown() -> None:
         end="interrupted",
         workspace="ws1",
     )
+    calls = ["tool_execution:tool_000000000000002:cmd", "tool_execution:tool_000000000000003:cmd"]
     assert shown(past).splitlines()[1:] == [
         "Turn 1 · 2026-11-30 09:01 UTC · turn:turn_000000000000001 · workspace ws1 · interrupted",
         "- operator instruction by Olivia (message:msg_000000000000001): Restart staging.",
@@ -115,8 +116,7 @@ def test_a_turn_as_it_is_shown() -> None:
         "- result (brief:brief_000000000000005): Staging runs on 2222.",
         "- decision (decision:dec_000000000000006): Stay on 2222. (because: scanners)",
         "- task failed (task:t1): smoke test",
-        "- tools: 2 calls, 1 error, 1 success (shell 2); tool_execution:tool_000000000000002:cmd "
-        "tool_execution:tool_000000000000003:cmd",
+        "- tools: 2 calls, 1 error, 1 success (shell 2); " + " ".join(calls),
     ]
 
 
@@ -133,7 +133,6 @@ def test_older_turns_are_shorter_and_say_so() -> None:
     for number in range(5):
         past.turn(user(f"{number}" * 1000), brief("result", "r" * 3000))
     lines = [line for line in shown(past).splitlines() if line.startswith("- operator")]
-    assert [len(re.findall(r"(\d)\1+", line)) > 0 for line in lines] == [True] * 5
     lengths = [
         max(len(match[0]) for match in re.finditer(r"(\d)\1*", line.partition("): ")[2])) for line in lines
     ]

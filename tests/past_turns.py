@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, Record
+from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, LINKS, Record
 from gitmem.times import format_time
 from gitmem.turn_evidence import TurnEvidence
 
@@ -24,9 +24,7 @@ class Past:
         """Add a turn that holds `events`, as callers give them, and return it."""
         number = len(self.turns) + 1
         turn_id = f"turn_{number:015x}"
-        links: dict[str, Any] = {
-            name: body.pop(name) for name in ("session", "work_item", "workspace") if name in body
-        }
+        links: dict[str, Any] = {name: body.pop(name) for name in LINKS if name in body}
         records = tuple(self._record(turn_id, number, event, links) for event in events)
         own = {"kind": "turn", "turn_index": number, "end": end, **body}
         found = TurnEvidence(self._record(turn_id, number, own, links, turn_id), records)

@@ -78,6 +78,7 @@ def test_what_an_address_leads_to(text: str, expected: list[str]) -> None:
             ["issue 1 active", "issue 2 active", "issue 3 active"],
         ),
         ("gh issue reopen 12 -R o/r || true", ["issue 12 active"]),
+        ("gh pr checkout 7 8 -R o/r", ["pr 7 active"]),
         ("gh issue delete 12 -R o/r", ["issue 12 stale"]),
         ("gh api repos/o/r/pulls/7/comments", ["pr 7 None"]),
         ("gh pr list --limit 30 -R o/r", []),

@@ -96,6 +96,14 @@ PATCHES = {
         "*** Begin Patch\n*** Update File: real.sql\n@@\n--- a/no\n+++ b/no\n*** End Patch\n",
         {"real.sql": "changed"},
     ),
+    "written by a model, without a hunk's header": (
+        "*** Begin Patch\n*** Update File: real.sql\n--- a/no\n+++ b/no\n*** End Patch\n",
+        {"real.sql": "changed"},
+    ),
+    "a hunk that ends too early": (
+        "--- a/x\n+++ b/x\n@@ -1,90 +1,90 @@\n-a\ndiff --git a/z b/z\nold mode 100644\nnew mode 100755\n",
+        {"x": "changed", "z": "changed"},
+    ),
     "two files": (
         f"--- a/x\n+++ b/x\n{HUNK}--- a/y\n+++ b/y\n{HUNK}",
         {"x": "changed", "y": "changed"},

@@ -95,6 +95,8 @@ def refs_of(*records: Record, commands: bool = False) -> dict[str, str]:
         ("shell", {"command": ["apply_patch", WRITTEN]}, {"src/a.py": "active", "gone.py": "stale"}),
         ("shell", {"command": f"git apply --check <<'EOF'\n{PATCH}EOF"}, {}),
         ("shell", {"command": f"cat > later.patch <<'EOF'\n{PATCH}EOF"}, {}),
+        ("Write", {"path": "./"}, {}),
+        ("Write", {"path": "/dev/null"}, {}),
         ("Read", {"file_path": "x.py"}, {}),
         ("think", {"path": "x.py"}, {}),
         ("think", PATCH, {}),

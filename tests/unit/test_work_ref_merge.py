@@ -107,6 +107,24 @@ def test_what_is_over_goes_before_what_is_active() -> None:
     assert len(refs.all) == MOST_KEPT
 
 
+def test_what_was_touched_again_is_not_the_oldest() -> None:
+    """What goes is what was not seen for the longest time, not what came first."""
+    turns = [[seen("url", f"u{n}", n)] for n in range(MOST_KEPT)]
+    again, more = [seen("url", "u0", MOST_KEPT)], [seen("url", f"v{n}", MOST_KEPT + 1 + n) for n in range(2)]
+    at_once = RefFold()
+    for turn in (*turns, again, more):
+        at_once.add(turn)
+    refs = at_once.refs()
+    assert [ref for ref in ("u0", "u1", "u2", "u3") if refs.find("url", ref)] == ["u0", "u3"]
+
+
+def test_a_status_without_a_time_was_given_when_it_was_seen() -> None:
+    """A ref that is made by hand needs no more than a status."""
+    gone = replace(seen("file", "x", 2, status="stale"), judged="")
+    assert [ref.status for ref in fold([gone], [seen("file", "x", 1)]).archived] == ["stale"]
+    assert [ref.status for ref in fold([gone], [seen("file", "x", 3)]).active] == ["active"]
+
+
 def test_order_is_by_status_recency_kind_and_ref() -> None:
     """The same refs stand in the same order everywhere."""
     refs = [
@@ -126,6 +144,7 @@ def test_clocks_count_more_than_times() -> None:
     late = replace(seen("file", "x", 1, reason="pinned"), last_seen="9999-12-31T00:00:00.000Z")
     (ref,) = fold([late], [seen("file", "x", 2)]).active
     assert ref.reason == "seen"
+    assert [ref.ref for ref in fold([replace(late, ref="y")], [seen("file", "x", 2)]).active] == ["x", "y"]
 
 
 def test_nothing_new_is_the_same_object() -> None:

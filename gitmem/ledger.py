@@ -73,6 +73,7 @@ class Ledger:
         self._repository = repository
         self._spool = Spool(layout.spool)
         self._trees = LineTrees(repository)
+        self._past_trees = LineTrees(repository)
         self._lock = threading.RLock()
         self._known: tuple[frozenset[str], Mapping[str, Segment]] = (frozenset(), {})
         self._receipts: tuple[frozenset[tuple[str, str]], Receipts] = (frozenset(), read_receipts({}))
@@ -94,8 +95,14 @@ class Ledger:
         tips = frozenset(self.tips().values())
         with self._lock:
             if self._known[0] != tips:
-                self._known = (tips, self._collect(tips))
+                self._known = (tips, self._collect(self._line_trees(tips)))
             return self._known[1]
+
+    def segments_of(self, commits: Iterable[str]) -> Mapping[str, Segment]:
+        """Return the segments that the trees of some commits of turn lines hold, by path."""
+        with self._lock:
+            trees = [tree for _, tree in self._past_trees.read(frozenset(commits)) if tree is not None]
+            return self._collect(trees)
 
     def read_segment(self, segment: Segment) -> bytes:
         """Return the union of a segment's versions, closed under the receipts.
@@ -254,9 +261,9 @@ class Ledger:
             else:
                 self._damaged[tip] = "a part of the line's last commit cannot be read"
 
-    def _collect(self, tips: Iterable[str]) -> Mapping[str, Segment]:
+    def _collect(self, trees: Iterable[LineTree]) -> Mapping[str, Segment]:
         versions: dict[str, set[str]] = {}
-        for tree in self._line_trees(tips):
+        for tree in trees:
             for path, blob in tree.files:
                 versions.setdefault(path, set()).add(blob)
         before = self._known[1]

@@ -81,6 +81,21 @@ class Lifecycle:
             self._catch_up_if_behind()
             return self._fold.focus()
 
+    def fold(self) -> ObjectFold:
+        """Return the objects as they are now; not to be changed, and it goes on with the ledger."""
+        with self._mutex:
+            self._catch_up()
+            return self._fold
+
+    def whole(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot of the fold with its body; a body that cannot be read counts as empty."""
+        with self._mutex:
+            return self._whole(snapshot)
+
+    def rows(self) -> Mapping[str, Any]:
+        """Return what was read of each segment so far, by path: rows of its snapshots, or None."""
+        return self._facts.known()
+
     def catch_up(self) -> None:
         """Read what is not known yet; the whole ledger where nothing is kept of it."""
         with self._mutex:

@@ -50,7 +50,8 @@ class SegmentFacts:
         self._extract = extract
         self._facts: dict[str, _Fact] | None = None
         self._receipts: frozenset[str] = frozenset()
-        self._unkept = 0
+        self._unkept: set[str] = set()
+        self._is_stale = False
         self._lock = threading.RLock()
 
     def values(self) -> Mapping[str, Any]:
@@ -59,6 +60,11 @@ class SegmentFacts:
             self.catch_up()
             assert self._facts is not None
             return {path: value for path, (_, value) in self._facts.items()}
+
+    def known(self) -> Mapping[str, Any]:
+        """Return the values that were read so far, by path; nothing more is read for it."""
+        with self._lock:
+            return {path: value for path, (_, value) in (self._facts or {}).items()}
 
     def catch_up(self) -> Sequence[tuple[str, Any]]:
         """Read what is new or changed; return it by path. The first time that is everything that is kept."""
@@ -74,8 +80,8 @@ class SegmentFacts:
                 del facts[path]
             changed = [s for path, s in segments.items() if path not in facts or facts[path][0] != s.blobs]
             learned = self._learn(changed)
-            self._unkept += len(learned)
-            if self._unkept > _SPARE:
+            self._unkept.update(learned)
+            if len(self._unkept) > _SPARE or self._is_stale:
                 self._keep(receipts)
             return [(path, facts[path][1]) for path in (segments if is_first else learned) if path in facts]
 
@@ -92,7 +98,7 @@ class SegmentFacts:
         """Return what holds still; nothing if more was forgotten since, as that is to be read as its stub."""
         kept = self._read(receipts) if is_first else None
         if kept is None and self._file.exists():
-            self._unkept = _SPARE + 1  # what it says of forgotten records must not stay
+            self._is_stale = True  # what it says of forgotten records must not stay
         return kept or {}
 
     def _read(self, receipts: frozenset[str]) -> dict[str, _Fact] | None:
@@ -108,7 +114,8 @@ class SegmentFacts:
         content = json.dumps(self._facts, separators=(",", ":")).encode()
         with suppress(OSError):  # a home that cannot be written is still read
             write_file(self._file, f"{self._head(content, receipts)}\n".encode() + content, durable=False)
-            self._unkept = 0
+            self._unkept.clear()
+            self._is_stale = False
 
     def _head(self, content: bytes, receipts: frozenset[str]) -> str:
         forgotten = sha256(" ".join(sorted(receipts)).encode()).hexdigest()

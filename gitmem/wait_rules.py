@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from gitmem.errors import InvalidRecord
+from gitmem.message_authority import origin_name, voice_of
 from gitmem.records import Json
 from gitmem.work_rules import text_of
 
@@ -26,8 +27,6 @@ UNRESOLVED: Final = frozenset({"active", "triggered"})
 _NEED_RESOURCE: Final = frozenset({"task", "timer"})
 #: Statuses after which a task has a result.
 TASK_ENDS: Final = frozenset({"completed", "failed", "cancelled", "interrupted"})
-#: Authorities of a message that is an operator's own word.
-_OPERATOR: Final = frozenset({"operator_instruction", "trusted_operator"})
 #: Origins of what did not come from an operator, and the kind of wait that they may satisfy.
 _ORIGINS: Final[Mapping[str, str]] = {
     "timer": "timer",
@@ -154,10 +153,10 @@ def trigger_of_message(ref: str, body: Json, work_item: str | None) -> Trigger |
         work_item: what the message belongs to by its turn. What the message itself says of that counts for
             nothing: anybody may have written it.
     """
-    sources = _sources(body)
-    if is_operator_input(body):
+    voice, sources = voice_of(body), _sources(body)
+    if voice == "operator":
         return Trigger("operator", ref, work_item=work_item)
-    kind = _ORIGINS.get(_origin(body))
+    kind = _ORIGINS.get(origin_name(body.get("origin"))) if voice in ("runtime", "external") else None
     if kind is None:
         return None
     subject = sources.get("timer_id" if kind == "timer" else "external_trigger_id")
@@ -210,22 +209,6 @@ def is_due(recheck_at: str | None, last_turn_at: str, now: str) -> bool:
         now: this moment.
     """
     return recheck_at is not None and recheck_at <= now and last_turn_at < recheck_at
-
-
-def is_operator_input(body: Json) -> bool:
-    """Say whether a message is an operator's own word: a user's, by no channel that others write to."""
-    if body.get("role") != "user":
-        return False
-    authority = body.get("authority")
-    return _origin(body) in ("", "operator") and (authority is None or authority in _OPERATOR)
-
-
-def _origin(body: Json) -> str:
-    """Return the kind of a message's origin: a text, or an object whose `kind` or `type` says it."""
-    origin: Any = body.get("origin")
-    if isinstance(origin, Mapping):
-        origin = origin.get("kind") or origin.get("type")
-    return origin if isinstance(origin, str) else ""
 
 
 def _sources(body: Json) -> Mapping[str, str]:

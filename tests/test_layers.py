@@ -32,9 +32,10 @@ FLOORS = [
         english_persuasion english_unlocking english_smuggling english_control english_theft
         chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules mentions
         disguises threat_index text_sight threats recorded_threats scanner found_edits prose_section
-        prompt_block work_rules wait_rules focus_rules object_fold work_paths work_changes
-        message_authority patch_paths command_line web_addresses github_refs tool_evidence
-        work_ref work_ref_merge work_ref_evidence work_ref_text turn_work stemming
+        prompt_block message_authority
+        work_rules wait_rules focus_rules object_fold work_paths work_changes turn_work work_item
+        patch_paths command_line web_addresses github_refs tool_evidence
+        work_ref work_ref_merge work_ref_evidence work_ref_text stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates question traits documents manifest
         postings_cache exact_words snippet advanced_query search_reply
@@ -59,6 +60,7 @@ FLOORS = [
         commit_checks hook_scripts hook_files pushed_lines note_ids authored_files note_paths notes
         tree_sight proposals write_approval duty index_retries watch_state home_place writer failure_counts lines
         spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
+        past_ledger work_turns work_state
         sealing line_position line_merge line_recovery disk_copy episode_facts
         episode_closing line_draft turn_line adoption
         ledger_copy session_snapshot session_map session_lineage""",

@@ -1,0 +1,56 @@
+"""The ledger as it was known at a moment: the turn commits that stood at the ends of the lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from gitmem.errors import NotFound
+from gitmem.repository import Commit, Repository
+from gitmem.subjects import KIND, parse_trailers
+from gitmem.times import parse_when
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{4,40}")
+
+
+def tips_at(repository: Repository, as_of: str, now: float, tips: Iterable[str]) -> frozenset[str]:
+    """Return the commits of turn lines whose trees together are the ledger as it was.
+
+    Args:
+        repository: the home's.
+        as_of: a turn's commit: what its writer knew then. Or a commit of the operator's branch, or a time in
+            words: what the lines that are here held by then.
+        now: seconds since 1970, for times in words.
+        tips: of the turn lines as they are.
+
+    Raises:
+        NotFound: there is no such commit here.
+        UsageError: it is neither a commit nor a time.
+    """
+    lines = list(tips)
+    if _COMMIT.fullmatch(as_of) and not as_of.isdigit():
+        commit = _find(repository, as_of, lines)
+        if parse_trailers(commit.message).get(KIND) == "turn":
+            return frozenset({commit.id})
+        moment: float = commit.commit_time
+    else:
+        moment = parse_when(as_of, now)
+    found = (_before(repository, tip, moment) for tip in lines)
+    return frozenset(commit for commit in found if commit is not None)
+
+
+def _before(repository: Repository, tip: str, moment: float) -> str | None:
+    commits = repository.walk_first_parents(tip)
+    return next((commit.id for commit in commits if commit.commit_time <= moment), None)
+
+
+def _find(repository: Repository, name: str, lines: Iterable[str]) -> Commit:
+    if len(name) == 40 and repository.contains(name):
+        return repository.read_commit(name)
+    tips = [repository.head().commit, *lines]
+    commits = (commit for tip in tips if tip for commit in repository.walk_first_parents(tip))
+    found = next((commit for commit in commits if commit.id.startswith(name)), None)
+    if found is None:
+        raise NotFound(f"no commit {name} here", hint="Fetch it, or take one from `gitmem log`.", commit=name)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,10 +13,15 @@ from gitmem.forgotten import Receipts
 from gitmem.ledger_format import NO_PREV, Line, blob_path, next_clock, seal
 from gitmem.lifecycle_rules import Snapshot, next_snapshot
 from gitmem.long_text import split_long
-from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, record_ref
+from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, Record, record_ref
 from gitmem.spool_file import SpooledTurn
 from gitmem.times import format_time
+from gitmem.turn_evidence import TurnEvidence
 from gitmem.turn_work import TurnWork, WorkSource
+from gitmem.work_ref import refs_to_json
+from gitmem.work_ref_evidence import derive_refs
+from gitmem.work_ref import refs_to_json
+from gitmem.work_ref_evidence import derive_refs
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,7 @@ class _Sealer:
         self.refused: list[Mapping[str, Any]] = []
         self.snapshots: list[Snapshot] = []
         self.added: list[Mapping[str, str]] = []
+        self._whole: list[Event] = []
         self._turn = turn.turn
         self._now = now
         self._work = TurnWork(work, turn.turn, turn.header, turn.events, is_completed=turn.end == "completed")
@@ -138,17 +144,31 @@ class _Sealer:
         body: dict[str, Any] = {"turn_index": turn_index, "end": turn.end or "interrupted"}
         if self.refused:
             body["refused"] = len(self.refused)
-        item = self._work.item()
-        if item is not None:
-            body["work_item"] = item
         header = turn.header
         # An import's turn ended when it happened, not when it was read.
         ts = header.get("ts") or turn.ended or (turn.events[-1].ts if turn.events else header.get("opened"))
         links = {name: header.get(name) for name in LINKS}
+        body |= self._work_fields(Event(turn.turn, "turn", str(ts), body, **links))
         try:
             self._add(Event(turn.turn, "turn", str(ts), body, **links))
         except GitmemError:  # a header that a power cut damaged
             self._add(Event(turn.turn, "turn", format_time(self._now), body))
+
+    def _work_fields(self, turn: Event) -> Mapping[str, Any]:
+        """Return the work item that the turn belongs to, and what its evidence names."""
+        item = self._work.item()
+        if item is None:
+            return {}
+        end = self.end
+        place = {"writer": end.writer, "seq": end.seq + 1, "clock": end.clock}
+        evidence = TurnEvidence(_record(turn, turn.id, **place), tuple(self._records()))
+        found = refs_to_json(derive_refs(evidence, item))
+        return {"work_item": item, "work_refs": found} if found else {"work_item": item}
+
+    def _records(self) -> Iterator[Record]:
+        for line, event in zip(self.lines, self._whole, strict=True):
+            place = {"writer": line.writer, "seq": line.seq, "clock": line.clock}
+            yield replace(_record(event, self._turn, **place), revision=line.revision, status=line.status)
 
     def _add(self, event: Event) -> None:
         ready = self._work.ready(event)
@@ -180,8 +200,24 @@ class _Sealer:
             **envelope,
         )
         self.lines.append(line)
+        self._whole.append(whole)
         self.end = replace(self.end, seq=line.seq, prev=line.envelope_hash, clock=clock)
         if line.object is not None:
             snapshot = Snapshot.of(line, whole.body)
             self.snapshots.append(snapshot)
             self._work.took(whole, snapshot)
+
+
+def _record(event: Event, turn: str, **place: Any) -> Record:
+    return Record(
+        id=event.id,
+        kind=event.kind,
+        ts=event.ts,
+        turn=turn,
+        body=event.body,
+        session=event.session,
+        work_item=event.work_item,
+        workspace=event.workspace,
+        object=event.object,
+        **place,
+    )

@@ -113,7 +113,9 @@ class ReadingParts:
 
         config = self.repository.config
         return ChosenIndex(
-            lambda: config(ENGINE_SETTING), self.layout.indexes, lambda: cache_bytes(config(CACHE_SETTING))
+            lambda: config(ENGINE_SETTING),
+            self.layout.indexes,
+            lambda: cache_bytes(config(CACHE_SETTING)) // 2,
         )
 
     @cached_property
@@ -142,6 +144,7 @@ class ReadingParts:
         """Searching and reading."""
         from gitmem.gone_entries import GoneEntries
         from gitmem.memory_get import MemoryReader
+        from gitmem.postings_cache import CACHE_SETTING, cache_bytes
         from gitmem.search import Search
 
         return Search(
@@ -163,6 +166,7 @@ class ReadingParts:
             sight=self.sight,
             trouble=self.index_trouble,
             now=self.now,
+            room=lambda: cache_bytes(self.repository.config(CACHE_SETTING)) // 2,
         )
 
     @cached_property

@@ -89,9 +89,41 @@ class Backlog:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedSegments:
+    """The segments of the ledger beside what is covered of them; the attributes are those of `Backlog`."""
+
+    segments: tuple[Segment, ...]
+    gone_segments: tuple[str, ...]
+    outdated: frozenset[str]
+    again: frozenset[str]
+
+
+def compare_segments(
+    manifest: Manifest, segments: Mapping[str, Segment], again: AbstractSet[str] = frozenset()
+) -> ComparedSegments:
+    """Compare what is covered of the ledger with what there is.
+
+    Args:
+        manifest: of the index.
+        segments: of the ledger, by path.
+        again: paths of segments to try again though nothing about them seems to have changed.
+    """
+    states = {path: _state_of(manifest.segments.get(path), s, again) for path, s in segments.items()}
+    chosen = [segment for path, segment in segments.items() if states[path] != "read"]
+    chosen.sort(key=_newest_first, reverse=True)
+    chosen.sort(key=lambda segment: states[segment.path] != "new")
+    return ComparedSegments(
+        segments=tuple(chosen),
+        gone_segments=tuple(path for path in manifest.segments if path not in segments),
+        outdated=frozenset(path for path, state in states.items() if state == "outdated"),
+        again=frozenset(path for path, state in states.items() if state == "again"),
+    )
+
+
 def find_backlog(
     manifest: Manifest,
-    segments: Mapping[str, Segment],
+    compared: ComparedSegments,
     found: FoundAuthored | None,
     receipts: Receipts,
     root: Path,
@@ -102,34 +134,29 @@ def find_backlog(
 
     Args:
         manifest: of the index.
-        segments: of the ledger, by path.
+        compared: what `compare_segments` gave.
         found: the authored files; None leaves them out.
         receipts: in force now.
         root: the work tree, for files whose stat alone does not say whether they changed.
-        again: paths of which something could not be indexed and is to be tried again, though nothing about
-            them seems to have changed.
+        again: paths of files to try again though nothing about them seems to have changed.
     """
-    states = {path: _state_of(manifest.segments.get(path), s, again) for path, s in segments.items()}
-    chosen = [segment for path, segment in segments.items() if states[path] != "read"]
-    chosen.sort(key=_newest_first, reverse=True)
-    chosen.sort(key=lambda segment: states[segment.path] != "new")
+    states: dict[str, _State] = {}
     paths: list[str] = []
     gone_files: tuple[str, ...] = ()
     problems: dict[str, str] = {}
     if found is not None:
-        file_states = _file_states(manifest, found, receipts, root, again)
-        paths = sorted(file_states, key=lambda path: found.files[path].st_mtime_ns, reverse=True)
-        paths.sort(key=lambda path: file_states[path] != "new")
-        states |= file_states
+        states = _file_states(manifest, found, receipts, root, again)
+        paths = sorted(states, key=lambda path: found.files[path].st_mtime_ns, reverse=True)
+        paths.sort(key=lambda path: states[path] != "new")
         gone_files = tuple(p for p in manifest.files if p not in found.files and p not in found.problems)
         problems = {path: why for path, why in found.problems.items() if not _is_named(manifest, path, why)}
     return Backlog(
-        segments=tuple(chosen),
-        gone_segments=tuple(path for path in manifest.segments if path not in segments),
+        segments=compared.segments,
+        gone_segments=compared.gone_segments,
         files=tuple(paths),
         gone_files=gone_files,
-        outdated=frozenset(path for path, state in states.items() if state == "outdated"),
-        again=frozenset(path for path, state in states.items() if state == "again"),
+        outdated=compared.outdated | {path for path, state in states.items() if state == "outdated"},
+        again=compared.again | {path for path, state in states.items() if state == "again"},
         problems=problems,
         forgotten=receipts.records - manifest.forgotten,
     )

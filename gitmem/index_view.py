@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from gitmem.authored_files import find_authored, read_authored
 from gitmem.documents import Document
 from gitmem.errors import GitmemError
-from gitmem.index_backlog import Backlog, covered_offset, documents_of, find_backlog
+from gitmem.index_backlog import (
+    Backlog,
+    ComparedSegments,
+    compare_segments,
+    covered_offset,
+    documents_of,
+    find_backlog,
+)
 from gitmem.index_batch import Sources, note_paths
 from gitmem.index_trouble import IndexTrouble
 from gitmem.layout import Layout
-from gitmem.ledger import Ledger
+from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_line import STUB
 from gitmem.manifest import EMPTY, Manifest
 from gitmem.memory_part import MemoryPart
@@ -68,12 +75,12 @@ class IndexView:
         """Names of what cannot be found, indexed or not, and why."""
         manifest, stale = self.manifest, self.backlog.stale
         found = {
-            n: why
-            for path, m in manifest.segments.items()
+            name: why
+            for path, mark in manifest.faulty_segments.items()
             if path not in self.backlog.gone_segments
-            for n, why in m.problems.items()
+            for name, why in mark.problems.items()
         }
-        found |= {p: m.problem for p, m in manifest.files.items() if m.problem is not None and p not in stale}
+        found |= {path: why for path, why in manifest.faulty_files.items() if path not in stale}
         return {**found, **(self.backlog.problems or {}), **self.unindexed.problems}
 
     def _is_in_ledger(self, document: Document) -> bool:
@@ -127,6 +134,7 @@ class IndexViewer:
         self._trouble = trouble or IndexTrouble()
         self._guard = threading.Lock()
         self._last: tuple[object, Unindexed] | None = None
+        self._compared: tuple[Manifest, Mapping[str, Segment], ComparedSegments] | None = None
 
     def view(self, *, unindexed: bool = True) -> IndexView:
         """Return what there is.
@@ -168,7 +176,8 @@ class IndexViewer:
             make=documents_of,
         )
         manifest = EMPTY if snapshot is None else snapshot.manifest
-        backlog = find_backlog(manifest, self._ledger.segments(), sources.found, sources.receipts, self._root)
+        compared = self._compare(manifest, self._ledger.segments())
+        backlog = find_backlog(manifest, compared, sources.found, sources.receipts, self._root)
         newest = self._read_unindexed(sources, manifest, backlog, reads=unindexed)
         indexed = () if snapshot is None else snapshot.parts
         return IndexView(
@@ -180,6 +189,17 @@ class IndexViewer:
             is_there=snapshot is not None,
             doubts=tuple(dict.fromkeys([*doubts, *self._trouble.reasons()])),
         )
+
+    def _compare(self, manifest: Manifest, segments: Mapping[str, Segment]) -> ComparedSegments:
+        """Compare segments with what is covered, or return what that gave for the very same."""
+        with self._guard:
+            last = self._compared
+        if last is not None and last[0] is manifest and last[1] is segments:
+            return last[2]
+        compared = compare_segments(manifest, segments)
+        with self._guard:
+            self._compared = (manifest, segments, compared)
+        return compared
 
     def _read_unindexed(
         self, sources: Sources, manifest: Manifest, backlog: Backlog, *, reads: bool

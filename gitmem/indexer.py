@@ -11,12 +11,18 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from gitmem.authored_files import FOLDERS, find_authored
 from gitmem.changes import Hints
-from gitmem.index_backlog import Backlog, documents_of, faulty_paths, find_backlog, void_marks
+from gitmem.index_backlog import (
+    Backlog,
+    compare_segments,
+    documents_of,
+    faulty_paths,
+    find_backlog,
+    void_marks,
+)
 from gitmem.index_batch import MakeDocuments, Sources, compose
 from gitmem.index_trouble import IndexTrouble
 from gitmem.layout import Layout
@@ -171,8 +177,8 @@ class Indexer:
             return True
         if snapshot is None or not snapshot.manifest.complete or snapshot.manifest.outdated:
             return True
-        segments, receipts = self._ledger.segments(), self._ledger.receipts()
-        return bool(find_backlog(snapshot.manifest, segments, None, receipts, self._root))
+        compared = compare_segments(snapshot.manifest, self._ledger.segments())
+        return bool(find_backlog(snapshot.manifest, compared, None, self._ledger.receipts(), self._root))
 
     def merge(self, most: int) -> CatchUp:
         """Put small parts of the index together; commits that had to be quick leave many.
@@ -234,14 +240,12 @@ class Indexer:
         self, snapshot: IndexSnapshot, sources: Sources, again: AbstractSet[str]
     ) -> tuple[Manifest, Backlog]:
         """Return what is covered, and what is not; segments with forgotten records are to be read anew."""
-        find = partial(
-            find_backlog,
-            segments=self._ledger.segments(),
-            found=sources.found,
-            receipts=sources.receipts,
-            root=self._root,
-            again=again,
-        )
+        segments = self._ledger.segments()
+
+        def find(manifest: Manifest) -> Backlog:
+            compared = compare_segments(manifest, segments, again)
+            return find_backlog(manifest, compared, sources.found, sources.receipts, self._root, again=again)
+
         manifest = snapshot.manifest
         if not manifest.renewing:  # by a new program, else there is nothing outdated
             manifest = replace(manifest, renewing=manifest.outdated)

@@ -25,7 +25,7 @@ from gitmem.judgement_rules import (
     to_row,
 )
 from gitmem.layout import Layout
-from gitmem.ledger import Ledger, spooled_record, spooled_records
+from gitmem.ledger import Ledger, Segment, spooled_record, spooled_records
 from gitmem.ledger_format import Line, decode_lines, split_segment
 from gitmem.records import Event, Record, clean_text, mint_id
 from gitmem.segment_facts import SegmentFacts
@@ -49,7 +49,7 @@ class Judgements:
         self._lock = threading.RLock()
         self._told: dict[str, Record] = {}
         self._last: tuple[object, JudgementIndex] | None = None
-        self._tips: tuple[object, tuple[JudgementRow, ...]] | None = None
+        self._sealed: tuple[Mapping[str, Segment], tuple[JudgementRow, ...]] | None = None
 
     def find(self, text: str) -> Judgement | None:
         """Return the judgement of a text, or of one that differs in case, spacing or full stop alone."""
@@ -104,11 +104,11 @@ class Judgements:
         return judgement_event(judgement_body(LIFT, by=by, ref=ref, digests=known), now=now)
 
     def _sealed_rows(self) -> tuple[JudgementRow, ...]:
-        tips = (frozenset(self._ledger.tips().values()), self._ledger.receipts().records)
-        if self._tips is None or self._tips[0] != tips:
+        segments = self._ledger.segments()  # the same mapping as long as no line has moved
+        if self._sealed is None or self._sealed[0] is not segments:
             rows = (from_row(row) for value in self._facts.values().values() for row in value)
-            self._tips = (tips, tuple(rows))
-        return self._tips[1]
+            self._sealed = (segments, tuple(rows))
+        return self._sealed[1]
 
     def _spooled_rows(self) -> Iterator[JudgementRow]:
         spooled = [record for turn in self._ledger.spooled() for record in spooled_records(turn)]

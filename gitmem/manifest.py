@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
 from gitmem.analysis import ANALYSIS_VERSION
@@ -65,7 +66,7 @@ class FileMark:
     made_by: str = MADE_BY
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what is computed of a manifest is kept with it
 class Manifest:
     """All that one commit of an index covers.
 
@@ -86,7 +87,7 @@ class Manifest:
     complete: bool = False
     renewing: int = 0
 
-    @property
+    @cached_property
     def outdated(self) -> int:
         """How many segments and files were made by another program, or have to be made anew."""
         marks: Iterable[SegmentMark | FileMark] = (*self.segments.values(), *self.files.values())
@@ -95,11 +96,22 @@ class Manifest:
     @property
     def quarantined(self) -> dict[str, str]:
         """Names of what could not be indexed, and why."""
-        found = {name: reason for mark in self.segments.values() for name, reason in mark.problems.items()}
-        found.update({path: mark.problem for path, mark in self.files.items() if mark.problem is not None})
-        return found
+        found = {
+            name: reason for mark in self.faulty_segments.values() for name, reason in mark.problems.items()
+        }
+        return {**found, **self.faulty_files}
 
-    @property
+    @cached_property
+    def faulty_segments(self) -> Mapping[str, SegmentMark]:
+        """Marks of the segments of which something could not be indexed, by path."""
+        return {path: mark for path, mark in self.segments.items() if mark.problems}
+
+    @cached_property
+    def faulty_files(self) -> Mapping[str, str]:
+        """Paths of the files that could not be indexed, and why."""
+        return {path: mark.problem for path, mark in self.files.items() if mark.problem is not None}
+
+    @cached_property
     def covered(self) -> int:
         """How many records and files are covered."""
         return sum(mark.count for mark in self.segments.values()) + len(self.files)

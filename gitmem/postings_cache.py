@@ -6,7 +6,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 _MIB: Final = 1024 * 1024
 #: Bytes for all parts of an index together; some 100,000 records fill a tenth of it.
@@ -20,7 +20,21 @@ _OVERHEAD: Final = 400
 Postings = tuple["array[int]", "array[float]"]
 
 
-class PostingsCache:
+class Sized(Protocol):
+    """An array of numbers."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of each number."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+Kept = TypeVar("Kept", bound=tuple[Sized, Sized])
+
+
+class PostingsCache(Generic[Kept]):
     """Decoded postings by key; may be used by several threads.
 
     Args:
@@ -30,7 +44,7 @@ class PostingsCache:
     def __init__(self, limit: int = DEFAULT_BYTES) -> None:
         self.limit = limit
         self._guard = threading.Lock()
-        self._entries: OrderedDict[Hashable, Postings] = OrderedDict()
+        self._entries: OrderedDict[Hashable, Kept] = OrderedDict()
         self._bytes = 0
 
     @property
@@ -38,7 +52,7 @@ class PostingsCache:
         """How many bytes there are."""
         return self._bytes
 
-    def get(self, key: Hashable) -> Postings | None:
+    def get(self, key: Hashable) -> Kept | None:
         """Return what is kept under a key."""
         with self._guard:
             found = self._entries.get(key)
@@ -46,7 +60,7 @@ class PostingsCache:
                 self._entries.move_to_end(key)
             return found
 
-    def add(self, key: Hashable, postings: Postings) -> None:
+    def add(self, key: Hashable, postings: Kept) -> None:
         """Keep postings; others go where there is no room, and what is larger than all room is not kept."""
         size = _size(postings)
         with self._guard:
@@ -64,7 +78,7 @@ class PostingsCache:
             self._bytes = 0
 
 
-def _size(postings: Postings) -> int:
+def _size(postings: tuple[Sized, Sized]) -> int:
     numbers, counts = postings
     return len(numbers) * numbers.itemsize + len(counts) * counts.itemsize + _OVERHEAD
 

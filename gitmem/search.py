@@ -28,6 +28,7 @@ from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.memory_get import Memory, MemoryReader
 from gitmem.note_ids import NoteIds
+from gitmem.postings_cache import DEFAULT_BYTES
 from gitmem.repository import Repository
 from gitmem.search_candidates import Candidate, Placed, in_order, retracted_last
 from gitmem.search_hits import HitMaker
@@ -69,6 +70,7 @@ class Search:
         sight: what an agent may see of a hit; without it, everything.
         trouble: why the index could not be written here, if so.
         now: the wall clock, seconds since 1970; questions may name times relative to it.
+        room: returns the bytes that the postings of an answer's words may take, to be kept for the next.
     """
 
     def __init__(
@@ -84,9 +86,11 @@ class Search:
         sight: AgentSight | None = None,
         trouble: IndexTrouble | None = None,
         now: Callable[[], float] = time.time,
+        room: Callable[[], int] = lambda: DEFAULT_BYTES // 2,
     ) -> None:
         self._sight = sight
         self._now = now
+        self._room = room
         self._last_finder: Finder | None = None
         self._viewer = IndexViewer(repository, ledger, layout, index, note_ids=note_ids, trouble=trouble)
         self._reader = reader
@@ -162,7 +166,7 @@ class Search:
 
         found = self._last_finder
         if found is None or not found.is_over(view.parts):
-            found = self._last_finder = Finder(view.parts)
+            found = self._last_finder = Finder(view.parts, self._room())
         return found
 
     def _retracted(self) -> Mapping[str, str]:
@@ -174,7 +178,10 @@ class Search:
     ) -> Iterator[Placed]:
         """Yield the hits in order, each with its place: what is live, the latest, and not shown before."""
         present = _present_refs(view)
-        ordered = in_order(found.candidates, lambda number: present(finder.place(number)[1]))
+
+        def ordered(batches: Iterable[list[Candidate]]) -> Iterator[tuple[Candidate, Document]]:
+            return in_order(batches, lambda number: present(finder.place(number)[1]))
+
         top, pairs = _exact_first(request, found, ordered)
         shown: set[str] = set()
         latest = LatestSnapshots(view.parts, lambda place, document: self._is_live(view, place, document))
@@ -230,18 +237,22 @@ def _present_refs(view: IndexView) -> Callable[[Document], Document]:
 
 
 def _exact_first(
-    request: SearchRequest, found: Found, ordered: Iterator[tuple[Candidate, Document]]
+    request: SearchRequest,
+    found: Found,
+    ordered: Callable[[Iterable[list[Candidate]]], Iterator[tuple[Candidate, Document]]],
 ) -> tuple[float, Iterator[tuple[Candidate, Document, bool]]]:
     """Put those of the best hits first that have the question's words as they were typed.
 
     Returns:
-        What is added to the score of these, and all hits, each with whether it is one of them.
+        What is added to the score of these, and all hits, each with whether it is one of them; these come
+        again at their own places.
     """
     words = exact_words(request.query) if request.sort == "relevance" and not request.advanced else ()
-    best = list(islice(ordered, _LOOKED_AT)) if words else []
-    marked = [
-        (*pair, holds_all(f"{pair[1].title}\n{pair[1].keywords}\n{pair[1].text}", words)) for pair in best
-    ]
-    top = max((found.score_of(candidate[2]) for candidate, _ in best), default=0.0)
-    marked.sort(key=lambda one: not one[2])
-    return top, chain(marked, ((*pair, False) for pair in ordered))
+    may_be = found.best_with_all_words(_LOOKED_AT) if words else []
+    exact = [(*pair, True) for pair in ordered([may_be]) if _holds_all(pair[1], words)]
+    rest = ((*pair, False) for pair in ordered(found.candidates))
+    return found.top, chain(exact, rest)
+
+
+def _holds_all(document: Document, words: tuple[str, ...]) -> bool:
+    return holds_all(f"{document.title}\n{document.keywords}\n{document.text}", words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 _VOWELS: Final = frozenset("aeiouy")
@@ -41,6 +42,7 @@ _PAST: Final = ("eedly", "ingly", "edly", "eed", "ing", "ed")
 _REGION: Final = re.compile(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return the stem of a lower-case English word of the letters a to z.
 

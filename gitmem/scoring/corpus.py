@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from gitmem.postings_cache import DEFAULT_BYTES, PostingsCache
 from gitmem.recipe import RECIPE, Recipe
 from gitmem.scoring.part_arrays import Floats, Mask, Numbers, Places, arrays_of, as_numbers
 from gitmem.scoring.passages import Passages, find_passages
@@ -27,9 +28,12 @@ class Corpus:
     Args:
         parts: of the index, and what is not indexed yet.
         recipe: the weights.
+        room: bytes that the joined postings of terms may take.
     """
 
-    def __init__(self, parts: Sequence[IndexPart], recipe: Recipe = RECIPE) -> None:
+    def __init__(
+        self, parts: Sequence[IndexPart], recipe: Recipe = RECIPE, room: int = DEFAULT_BYTES // 2
+    ) -> None:
         self.parts = parts
         self.recipe = recipe
         self._arrays = [arrays_of(part) for part in parts]
@@ -37,6 +41,7 @@ class Corpus:
         self.size = self._offsets.pop()
         self.order = order_documents(parts, self._arrays, self._offsets, self.size)
         self._columns: dict[str, Numbers] = {}
+        self._joined: PostingsCache[tuple[Places, Floats]] = PostingsCache(room)
         self.spaces = WorkSpaces(self.size + 4)
 
     def column(self, name: str) -> Numbers:
@@ -55,6 +60,13 @@ class Corpus:
 
     def postings(self, term: str) -> tuple[Places, Floats]:
         """Return the live documents that have a term, and how often each has it."""
+        found = self._joined.get(term)
+        if found is None:
+            found = self._join(term)
+            self._joined.add(term, found)
+        return found
+
+    def _join(self, term: str) -> tuple[Places, Floats]:
         places, counts = [], []
         for part, arrays, offset in zip(self.parts, self._arrays, self._offsets, strict=True):
             found, often = part.postings(term)
@@ -102,14 +114,14 @@ class Corpus:
         return np.asarray((self.column("traits") & TELLS_TIME) != 0)
 
     @cached_property
-    def is_kept(self) -> Mask:
-        """Which documents somebody chose to keep."""
-        return np.asarray((self.column("traits") & KEPT) != 0)
+    def kept(self) -> Places:
+        """The documents that somebody chose to keep."""
+        return np.flatnonzero((self.column("traits") & KEPT) != 0)
 
     @cached_property
-    def asking_share(self) -> Floats:
-        """Which share of each document's words stands in questions."""
-        return (self.column("traits") >> SHARE_SHIFT) / SHARE_UNIT
+    def telling(self) -> Floats:
+        """What each document keeps of its score after what it loses for its questions."""
+        return np.asarray(1 - self.recipe.asking * (self.column("traits") >> SHARE_SHIFT) / SHARE_UNIT)
 
     @cached_property
     def near(self) -> Sequence[tuple[int, Floats]]:

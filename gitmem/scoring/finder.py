@@ -15,11 +15,12 @@ from gitmem.question import Question, parse_question
 from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.explain import explain
 from gitmem.scoring.part_arrays import Floats, Places
-from gitmem.scoring.score import Scores, holding, score
+from gitmem.scoring.score import Scores, holding, holding_all, score
 from gitmem.scoring.select import (
     advanced_matches,
     by_score,
     by_time,
+    candidates_of,
     in_workspace,
     narrow,
     prefixed_terms,
@@ -34,13 +35,18 @@ class Found:
     """What was found.
 
     Attributes:
-        candidates: in batches; all of a batch comes before all of the next one.
+        numbers: of the documents that may be shown.
+        totals: their scores.
+        candidates: they in batches; all of a batch comes before all of the next one.
         hidden: how many are not shown because they belong to another workspace.
         unmatched: words of the question that no document has.
     """
 
     corpus: Corpus
+    question: Question
     scores: Scores
+    numbers: Places
+    totals: Floats
     candidates: Iterator[list[Candidate]]
     hidden: int
     unmatched: Sequence[str]
@@ -55,6 +61,23 @@ class Found:
         at = self.scores.at(number)
         return 0.0 if at is None else float(self.scores.total[at])
 
+    @property
+    def top(self) -> float:
+        """The best score."""
+        return float(self.totals.max()) if len(self.totals) else 0.0
+
+    def best_with_all_words(self, most: int) -> list[Candidate]:
+        """Return those of the best documents that may have all words of the question as they were typed.
+
+        Args:
+            most: so many of the best are looked at.
+        """
+        having = np.flatnonzero(holding_all(self.corpus, self.question, self.scores.words)[self.numbers])
+        if len(having) and len(self.numbers) > most:
+            bar = np.partition(self.totals, -most)[-most]
+            having = having[self.totals[having] >= bar]
+        return candidates_of(self.corpus, -self.totals[having], self.numbers[having])
+
     def explain(self, number: int) -> dict[str, Any]:
         """Return what the score of a document is made of."""
         return explain(self.corpus, self.scores, number)
@@ -65,11 +88,12 @@ class Finder:
 
     Args:
         parts: of the index, and what is not indexed yet.
+        room: bytes that the postings of words may take, to be kept for the next question.
     """
 
-    def __init__(self, parts: Sequence[IndexPart]) -> None:
+    def __init__(self, parts: Sequence[IndexPart], room: int) -> None:
         self.parts = parts
-        self.corpus = Corpus(parts)
+        self.corpus = Corpus(parts, room=room)
 
     def is_over(self, parts: Sequence[IndexPart]) -> bool:
         """Say whether these are the very parts that this searches."""
@@ -92,13 +116,14 @@ class Finder:
         scores = score(corpus, question)
         found = narrow(request, corpus, self._matches(request, scores))
         shown = in_workspace(request, corpus, found)
+        totals = _totals(scores, shown)
         batches = (
-            by_score(corpus, _totals(scores, shown), shown)
+            by_score(corpus, totals, shown)
             if request.sort == "relevance"
             else by_time(corpus, shown, newest=request.sort == "newest")
         )
         unmatched = scores.words.unmatched if question.units else [request.query[:100]]
-        return Found(corpus, scores, batches, len(found) - len(shown), unmatched)
+        return Found(corpus, question, scores, shown, totals, batches, len(found) - len(shown), unmatched)
 
     def _matches(self, request: SearchRequest, scores: Scores) -> Places:
         if request.advanced:

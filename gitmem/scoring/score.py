@@ -86,6 +86,18 @@ def holding(corpus: Corpus, words: Words) -> Mask:
     return mask
 
 
+def holding_all(corpus: Corpus, question: Question, words: Words) -> Mask:
+    """Return which documents hold all words of a question, whole or in parts; shape (documents,)."""
+    terms = {term for unit in question.units for term in unit.simple}
+    if words.unmatched or not terms:
+        return np.zeros(corpus.size, dtype=np.bool_)
+    having = np.zeros(corpus.size, dtype=np.uint16)
+    for term in terms:
+        numbers, _ = words.postings.get(term) or corpus.postings(term)
+        having[numbers] += 1
+    return np.asarray(having == len(terms))
+
+
 def _found(corpus: Corpus, words: Words, touched: Mask, times: Floats | None) -> Places:
     found = touched if words.found >= FEWEST_FOR_CONTEXT else holding(corpus, words)
     return np.flatnonzero(found if times is None else found | (times > 0))
@@ -94,15 +106,16 @@ def _found(corpus: Corpus, words: Words, touched: Mask, times: Floats | None) ->
 def _factors(corpus: Corpus, question: Question, words: Words, numbers: Places) -> Floats:
     """Return by what each document's score is multiplied."""
     recipe = corpus.recipe
-    factor = 1 - recipe.asking * corpus.asking_share.take(numbers)
+    factor = corpus.telling.take(numbers)
     if words.author:
         authors = corpus.column("author").take(numbers)
         factor[(authors != words.author) & (authors != 0)] *= recipe.other_author
     if question.asks_when:
         factor[corpus.tells_time.take(numbers)] *= recipe.when
-    kept = np.flatnonzero(corpus.is_kept.take(numbers))
-    if recipe.kept and len(kept):
-        factor[kept] *= 1 + recipe.kept * _held_share(words, numbers[kept])
+    if recipe.kept and len(corpus.kept):
+        kept = np.flatnonzero(np.isin(numbers, corpus.kept, assume_unique=True))
+        if len(kept):
+            factor[kept] *= 1 + recipe.kept * _held_share(words, numbers[kept])
     return factor
 
 

@@ -17,7 +17,7 @@ from gitmem.search_index import key_of
 from gitmem.search_reply import SearchRequest
 
 #: Candidates that are put in order first: mostly nobody asks for more.
-_FIRST_BATCH: Final = 500
+_FIRST_BATCH: Final = 128
 #: A phrase is looked up in the text of at most so many documents that have all of its words.
 _PHRASE_LOOKS: Final = 5000
 #: Words that a prefix stands for at most, in each part.
@@ -60,7 +60,7 @@ def by_score(corpus: Corpus, scores: Floats, numbers: Places) -> Iterator[list[C
     if len(numbers) > 4 * _FIRST_BATCH:
         bar = np.partition(scores, -_FIRST_BATCH)[-_FIRST_BATCH]
         best = scores >= bar
-        yield _candidates(corpus, -scores[best], numbers[best])
+        yield candidates_of(corpus, -scores[best], numbers[best])
         numbers, scores = numbers[~best], scores[~best]
     yield from _slices(corpus, -scores, numbers)
 
@@ -78,11 +78,12 @@ def _slices(corpus: Corpus, first: Floats, numbers: Places) -> Iterator[list[Can
     start = 0
     while start < len(numbers):
         end = int(np.searchsorted(first, first[min(start + _FIRST_BATCH, len(numbers)) - 1], side="right"))
-        yield _candidates(corpus, first[start:end], numbers[start:end])
+        yield candidates_of(corpus, first[start:end], numbers[start:end])
         start = end
 
 
-def _candidates(corpus: Corpus, first: Floats, numbers: Places) -> list[Candidate]:
+def candidates_of(corpus: Corpus, first: Floats, numbers: Places) -> list[Candidate]:
+    """Return documents with what decides their places, `first` of each before its time."""
     times = -corpus.column("time")[numbers].astype(np.float64)
     return list(zip(first.tolist(), times.tolist(), numbers.tolist(), strict=True))
 

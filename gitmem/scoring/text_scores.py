@@ -36,7 +36,10 @@ def _shared(corpus: Corpus, term: Wanted) -> Floats:
     """
     if not term.named:
         return term.counts
-    return np.asarray(term.counts - np.isin(corpus.column("author")[term.numbers], term.named))
+    authors = corpus.column("author").take(term.numbers)
+    if len(term.named) == 1:
+        return np.asarray(term.counts - (authors == term.named[0]))
+    return np.asarray(term.counts - np.isin(authors, term.named))
 
 
 def _add_rare(corpus: Corpus, term: Wanted, shared: Floats, space: WorkSpace) -> None:

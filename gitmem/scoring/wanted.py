@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitmem.analysis import CHARACTER_WEIGHT, QueryUnit
@@ -46,6 +47,7 @@ class Words:
         wanted: what is looked for.
         found: how many words there are of which something is found.
         unmatched: the words of which nothing is found.
+        postings: of each term that was looked up.
         author: the key of the one author whom the question names; 0 where it names none or several.
     """
 
@@ -53,6 +55,7 @@ class Words:
     found: int
     unmatched: list[str]
     author: int
+    postings: Mapping[str, Postings]
 
 
 def choose_terms(corpus: Corpus, question: Question) -> Words:
@@ -81,7 +84,7 @@ def choose_terms(corpus: Corpus, question: Question) -> Words:
         wanted.append(_wanted(corpus, term, share, postings[term], named))
     keys = set(known.values())
     author = keys.pop() if len(keys) == 1 else 0
-    return Words(wanted, found, list(dict.fromkeys(unmatched)), author)
+    return Words(wanted, found, list(dict.fromkeys(unmatched)), author, postings)
 
 
 def _having(corpus: Corpus, postings: dict[str, Postings], term: str) -> bool:

@@ -23,7 +23,7 @@ from gitmem.backends.tantivy_index.writing import write_commit
 from gitmem.errors import HomeLocked
 from gitmem.file_lock import file_lock
 from gitmem.manifest import EMPTY, Manifest
-from gitmem.postings_cache import DEFAULT_BYTES, PostingsCache
+from gitmem.postings_cache import DEFAULT_BYTES, Postings, PostingsCache
 from gitmem.private_folder import make_private, remove_folder, remove_leftovers, standing_of
 from gitmem.search_index import IndexChange, IndexDamaged, IndexRefused
 
@@ -56,7 +56,7 @@ class TantivyIndex:
     ) -> None:
         self.loose_size = loose_size
         self._folder = folder
-        self._cache = PostingsCache(cache_bytes)
+        self._cache: PostingsCache[Postings] = PostingsCache(cache_bytes)
         self._lock_file = folder.with_name(f"{folder.name}.lock")
         self._guard = threading.Lock()
         self._last: TantivySnapshot | None = None

@@ -11,7 +11,7 @@ from gitmem.backends.tantivy_index.commit_file import PartMark
 from gitmem.backends.tantivy_index.loose_part import LOOSE, read_loose
 from gitmem.backends.tantivy_index.tantivy_part import open_tantivy
 from gitmem.documents import Document
-from gitmem.postings_cache import PostingsCache
+from gitmem.postings_cache import Postings, PostingsCache
 from gitmem.search_index import Indexed
 
 
@@ -70,7 +70,7 @@ class PartView:
         return self.part.document(number)
 
 
-def open_part(folder: Path, mark: PartMark, cache: PostingsCache) -> Part:
+def open_part(folder: Path, mark: PartMark, cache: PostingsCache[Postings]) -> Part:
     """Open a part.
 
     Args:

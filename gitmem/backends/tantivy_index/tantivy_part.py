@@ -49,7 +49,7 @@ class TantivyPart:
         cache: for its postings, under the part's name and the term.
     """
 
-    def __init__(self, name: str, size: int, copy: Path, cache: PostingsCache) -> None:
+    def __init__(self, name: str, size: int, copy: Path, cache: PostingsCache[Postings]) -> None:
         self.name = name
         self.size = size
         self._cache = cache
@@ -117,7 +117,7 @@ class TantivyPart:
         return pairs[_NUMBER::2], array("f", pairs[_COUNT::2])
 
 
-def open_tantivy(folder: Path, mark: PartMark, cache: PostingsCache) -> TantivyPart:
+def open_tantivy(folder: Path, mark: PartMark, cache: PostingsCache[Postings]) -> TantivyPart:
     """Open a part from a copy of its own.
 
     Args:
@@ -139,7 +139,7 @@ def open_tantivy(folder: Path, mark: PartMark, cache: PostingsCache) -> TantivyP
         return _open_copy(folder, mark, Path(elsewhere), cache)
 
 
-def _open_copy(folder: Path, mark: PartMark, copy: Path, cache: PostingsCache) -> TantivyPart:
+def _open_copy(folder: Path, mark: PartMark, copy: Path, cache: PostingsCache[Postings]) -> TantivyPart:
     try:
         unpack(folder / mark.name, copy, mark.checksum)
         return TantivyPart(mark.name, mark.size, copy, cache)

@@ -27,7 +27,7 @@ from gitmem.errors import HomeLocked
 from gitmem.file_lock import file_lock
 from gitmem.index_damage import translated_damage
 from gitmem.manifest import EMPTY, Manifest
-from gitmem.postings_cache import DEFAULT_BYTES, PostingsCache
+from gitmem.postings_cache import DEFAULT_BYTES, Postings, PostingsCache
 from gitmem.private_folder import make_private, remove_folder, remove_leftovers, standing_of
 from gitmem.search_index import IndexChange, IndexDamaged, IndexRefused
 
@@ -45,7 +45,7 @@ class WhooshIndex:
 
     def __init__(self, folder: Path, cache_bytes: int = DEFAULT_BYTES) -> None:
         self._folder = folder
-        self._cache = PostingsCache(cache_bytes)
+        self._cache: PostingsCache[Postings] = PostingsCache(cache_bytes)
         self._lock_file = folder.with_name(f"{folder.name}.lock")
         self._guard = threading.Lock()
         self._segments: dict[str, DecodedSegment] = {}

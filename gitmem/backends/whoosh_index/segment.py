@@ -15,7 +15,7 @@ from whoosh.reading import SegmentReader
 from gitmem.backends.whoosh_index.files import ROW, TERMS
 from gitmem.documents import Document, from_row
 from gitmem.index_damage import translated_damage
-from gitmem.postings_cache import PostingsCache
+from gitmem.postings_cache import Postings, PostingsCache
 from gitmem.search_index import IndexDamaged
 
 
@@ -27,8 +27,8 @@ class DecodedSegment:
         cache: for its postings, under the segment itself and the term.
     """
 
-    def __init__(self, reader: SegmentReader, cache: PostingsCache | None = None) -> None:
-        self._cache = PostingsCache(0) if cache is None else cache
+    def __init__(self, reader: SegmentReader, cache: PostingsCache[Postings] | None = None) -> None:
+        self._cache: PostingsCache[Postings] = PostingsCache(0) if cache is None else cache
         self._name: str = reader.segment().segid
         self.size: int = reader.doc_count_all()
         self._reader = reader

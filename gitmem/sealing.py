@@ -20,8 +20,6 @@ from gitmem.turn_evidence import TurnEvidence
 from gitmem.turn_work import TurnWork, WorkSource
 from gitmem.work_ref import refs_to_json
 from gitmem.work_ref_evidence import derive_refs
-from gitmem.work_ref import refs_to_json
-from gitmem.work_ref_evidence import derive_refs
 
 
 @dataclass(frozen=True, slots=True)

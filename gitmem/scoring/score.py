@@ -66,8 +66,12 @@ def score(corpus: Corpus, question: Question, *, everywhere: bool = False) -> Sc
     words = choose_terms(corpus, question)
     times = time_scores(corpus, question)
     with corpus.spaces.lend() as space:
-        add_text_scores(corpus, words.wanted, space)
+        said = [wanted for wanted in words.wanted if not wanted.is_name]
+        add_text_scores(corpus, said or words.wanted, space)
+        # Who is only named or speaks, in half of all messages, is no answer where something else was asked for.
         touched = space.total[2:-2] > 0
+        if said:
+            add_text_scores(corpus, [wanted for wanted in words.wanted if wanted.is_name], space)
         numbers = np.arange(corpus.size) if everywhere else _found(corpus, words, touched, times)
         text = space.total.take(numbers + 2)
         space.total.fill(0.0)

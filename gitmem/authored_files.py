@@ -12,7 +12,7 @@ from typing import Final
 
 from gitmem.authored_text import Problem, decode_text
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, is_note_path
-from gitmem.documents import Document, entry_documents, note_documents, prose_documents
+from gitmem.documents import Document, entry_documents, episode_documents, note_documents, prose_documents
 from gitmem.entries import parse_store
 from gitmem.errors import InvalidRecord
 from gitmem.forgotten import Receipts
@@ -171,7 +171,7 @@ def _other_documents(path: str, text: str, ts: str, receipts: Receipts) -> Itera
         return
     front = read_front_matter(text)
     title = make_note(path, text, "", front).title
-    yield from prose_documents(path, f"episode:{episode_id(path, front)}", title, text, ts)
+    yield from episode_documents(path, episode_id(path, front), text, front, title=title, ts=ts)
 
 
 def episode_id(path: str, front: FrontMatter) -> str:

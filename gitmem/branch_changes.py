@@ -55,6 +55,19 @@ class PendingChange:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingTag:
+    """An annotated tag that a write's commit gets; it is a part of the write.
+
+    Attributes:
+        name: short name, without `refs/tags/`.
+        message: text ending in a line feed; its trailers say whether another tag of that name is the same.
+    """
+
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class PendingWrite:
     """A write that is acknowledged and not yet on the operator's branch.
 
@@ -63,6 +76,7 @@ class PendingWrite:
         since: when it was written, seconds since 1970.
         reason: why it waits.
         recorded: whether its record is known to be in the spool.
+        tag: what its commit is tagged with.
     """
 
     id: str
@@ -75,6 +89,7 @@ class PendingWrite:
     changes: tuple[PendingChange, ...]
     reason: str = ""
     recorded: bool = False
+    tag: PendingTag | None = None
 
     @property
     def path(self) -> str:

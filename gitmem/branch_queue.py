@@ -16,6 +16,7 @@ from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchBusy, BranchLanding
 from gitmem.branch_merge import CONFLICTS, conflict_of
 from gitmem.branch_snapshot import BranchSnapshot
+from gitmem.branch_tags import BranchTags
 from gitmem.commit_signing import SigningFailed
 from gitmem.errors import HeadMoved, ProtectedPath, RefusedError
 from gitmem.layout import Layout
@@ -239,15 +240,31 @@ class QueueTurn:
         return QueueRun(done, dict(plan.blocked), tip)
 
     def _finish(self, writes: Sequence[PendingWrite], settled: dict[str, Settled]) -> None:
-        """Drop what is on the branch, once its record is in the spool."""
+        """Drop what is on the branch, once its record is in the spool and its tag stands."""
         done = [write for write in writes if write.id in settled]
         for write in done:
             if not write.recorded:
                 self._parts.record(write)
+        waiting = {write.id for write in done if not self._tag(write, settled[write.id])}
         if done:
-            self._parts.pending.drop([write for write in done if write is not self._fresh])
+            self._parts.pending.drop(
+                [write for write in done if write is not self._fresh and write.id not in waiting]
+            )
             self._parts.step("dropped")
             self._parts.pending.forget_landing()
+
+    def _tag(self, write: PendingWrite, settled: Settled) -> bool:
+        """Tag a write's commit; one that cannot be tagged now goes on waiting for that alone."""
+        if write.tag is None:
+            return True
+        tags = BranchTags(self._parts.repository)
+        commit = settled.committed or tags.commit_of(write.path, self._parts.repository.head().commit)
+        fault = "its commit is not found" if commit is None else tags.put(write.tag, commit, write.author)
+        if fault is None:
+            self._parts.step("tagged")
+            return True
+        self._parts.pending.put(replace(write, reason=fault, recorded=True))
+        return False
 
     def _note(self, landing: Landing | None) -> None:
         if landing is not None:

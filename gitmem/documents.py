@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gitmem.analysis import Analysis, count_terms
+from gitmem.authored_text import line_at
 from gitmem.entries import Entry
+from gitmem.errors import InvalidRecord
+from gitmem.front_matter import FrontMatter
 from gitmem.judgement_rules import kept_statement
 from gitmem.note_text import Note, Section, split_sections
 from gitmem.question import author_of
 from gitmem.records import LIFECYCLE_KINDS, Json, Record, record_ref
+from gitmem.times import format_time, parse_timestamp
 
 #: Raise this when the same source gives other documents than before: they are then made again.
 DOCUMENTS_VERSION: Final = 2
@@ -304,10 +309,41 @@ def note_documents(note: Note, ts: str) -> list[Document]:
 
 
 def prose_documents(path: str, source_ref: str, title: str, text: str, ts: str) -> list[Document]:
-    """Return the documents of prose memory or of an episode, one for each section."""
+    """Return the documents of prose memory, one for each section."""
     kind = source_ref.partition(":")[0]
     whole = Document(source_ref, kind, title, "", ts, origin=path, path=path, keywords=title)
     return _sections_of(whole, split_sections(text))
+
+
+def episode_documents(
+    path: str, episode_id: str, text: str, front: FrontMatter, *, title: str, ts: str
+) -> list[Document]:
+    """Return the documents of an episode, one for each section of its account.
+
+    Its front matter is for machines: what of it is searched by, the documents carry as fields.
+    """
+    fields = {name: field.node.text for name, field in front.fields.items()}
+    whole = Document(
+        source_ref=f"episode:{episode_id}",
+        kind="episode",
+        title=title,
+        text="",
+        ts=_episode_time(fields.get("finalized_at"), ts),
+        origin=path,
+        path=path,
+        keywords=title,
+        session=fields.get("session"),
+        work_item=fields.get("work_item"),
+    )
+    sections = split_sections(text, front)
+    body = line_at(text, front.body_start)
+    return _sections_of(whole, [section for section in sections if section.line >= body])
+
+
+def _episode_time(text: str | None, otherwise: str) -> str:
+    with suppress(InvalidRecord):
+        return format_time(parse_timestamp(text))
+    return otherwise
 
 
 def _sections_of(whole: Document, sections: Sequence[Section]) -> list[Document]:

@@ -13,7 +13,7 @@
         HomeLocked, HeadMoved, RevisionConflict
       RemoteError                    check the remote, retry     exit 13
       CorruptionError                stop; run verify            exit 20
-        LedgerCorrupt
+        LedgerCorrupt, EpisodeMoved
 
 An `OSError` for a full disk or a missing permission passes through: its own message is the best one.
 """
@@ -235,6 +235,12 @@ class CorruptionError(GitmemError):
 
     code = "corruption"
     exit_code = 20
+
+
+class EpisodeMoved(CorruptionError):
+    """A finished episode is to be something else than it is: its file, its tag or its turns do not agree."""
+
+    code = "episode_moved"
 
 
 class LedgerCorrupt(CorruptionError):

@@ -70,6 +70,34 @@ def make_commit(
     return make_object("commit", "\n".join(lines).encode("utf-8", "surrogateescape"))
 
 
+def make_tag(*, target: str, name: str, tagger: str, seconds: int, message: str) -> GitObject:
+    """Return an annotated tag of a commit; the same commit, name and message always give the same object.
+
+    Args:
+        target: id of the commit.
+        name: short name, without `refs/tags/`.
+        tagger: `Name <mail>`.
+        seconds: since 1970; the zone is always +0000.
+        message: text ending in a line feed.
+    """
+    lines = [f"object {target}", "type commit", f"tag {name}", f"tagger {tagger} {seconds} +0000"]
+    lines += ["", message]
+    return make_object("tag", "\n".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def parse_tag(content: bytes) -> tuple[str, str]:
+    """Return the id that an annotated tag names, and its message.
+
+    Raises:
+        CorruptionError: the bytes are no tag.
+    """
+    head, _, message = content.partition(b"\n\n")
+    first = head.split(b"\n", 1)[0]
+    if not first.startswith(b"object ") or len(first) != 47:
+        raise CorruptionError("a damaged tag object", hint="Run `git fsck`.")
+    return first[7:].decode("ascii", "replace"), message.decode("utf-8", "replace")
+
+
 def parse_commit(commit_id: str, content: bytes) -> Commit:
     """Decode a commit's content; headers that gitmem does not use are passed over.
 

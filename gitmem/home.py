@@ -12,6 +12,7 @@ from gitmem.backends.dulwich_repository import open_repository
 from gitmem.config import HomeConfig, parse_config
 from gitmem.errors import NotAHome, UnsupportedFormat
 from gitmem.home_editing import HomeEditing
+from gitmem.home_episodes import HomeEpisodes
 from gitmem.home_judging import HomeJudging
 from gitmem.home_memory import HomeMemory
 from gitmem.home_notes import HomeNotes
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 _WHOLE = 50_000
 
 
-class AgentHome(HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, HomeSessionSearch, HomeTools):
+class AgentHome(
+    HomeEpisodes, HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, HomeSessionSearch, HomeTools
+):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
 
     Use `AgentHome.open` or `AgentHome.init`.

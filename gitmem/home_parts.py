@@ -15,6 +15,7 @@ from gitmem.backends.dulwich_repository import DulwichRepository
 from gitmem.branch_changes import Settled
 from gitmem.commit_signing import is_signing
 from gitmem.config import HomeConfig
+from gitmem.episode_closing import EpisodeNotices
 from gitmem.errors import GitmemError
 from gitmem.file_writes import FileWrites
 from gitmem.findings import allow_sentence, text_mark
@@ -34,6 +35,7 @@ from gitmem.turn_line import TurnLine
 from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
+    from gitmem.episodes import Episodes
     from gitmem.hook_files import HookFiles
     from gitmem.memory_stores import MemoryStores, Verdict
     from gitmem.memory_tool import MemoryTool
@@ -70,6 +72,7 @@ class HomeParts(ReadingParts):
             now=now,
             on_files=self._commit_files,
             on_session=self._take_session,
+            on_committed=self.settle_episodes,
             judge=_suspicions,
         )
 
@@ -85,6 +88,25 @@ class HomeParts(ReadingParts):
         from gitmem.hook_files import HookFiles
 
         return HookFiles(self.layout, self.repository)
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        """Finished work."""
+        from gitmem.episodes import Episodes
+
+        return Episodes(
+            self.layout,
+            self.repository,
+            self.ledger,
+            branch=lambda: self.branch,
+            agent=self.agent,
+            writer=self.line.writer,
+            now=self.now,
+        )
+
+    def settle_episodes(self) -> Sequence[str]:
+        """Write the files of episodes that turns have finished; return what could not be done."""
+        return self.episodes.settle() if EpisodeNotices(self.layout).read() else ()
 
     @cached_property
     def records(self) -> MemoryRecords:
@@ -242,7 +264,11 @@ class HomeParts(ReadingParts):
         """Bring turns that others left in the spool to the turn line; return how many."""
         self.spool.close_dead(self.now())
         adopt_spools(self.layout, self.repository, now=self.now())
-        return len(self.line.commit_spooled(wait=wait).committed) if self.spool.finished() else 0
+        count = len(self.line.commit_spooled(wait=wait).committed) if self.spool.finished() else 0
+        # A signature may need a person at the keyboard, who only wanted to read; the next turn asks for it.
+        if not is_signing(self.repository.config):
+            self.settle_episodes()
+        return count
 
     def take_settled(self) -> list[Settled]:
         """Return, once, the pending writes that were settled when the home was opened."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from gitmem.disk_copy import DiskChanges, Growth
+from gitmem.episode_closing import EpisodeClosing
 from gitmem.forgotten import Receipts
 from gitmem.git_objects import make_commit, make_object
 from gitmem.growing_file import GrowingFile
@@ -71,12 +73,14 @@ class TurnDrafter:
 
     Args:
         lifecycle: knows the objects that turns change.
+        episodes: decides which episodes turns finish.
         home_id: named by the line's root commit.
         agent: `Name <mail>` of the commits.
     """
 
-    def __init__(self, lifecycle: Lifecycle, *, home_id: str, agent: str) -> None:
+    def __init__(self, lifecycle: Lifecycle, episodes: EpisodeClosing, *, home_id: str, agent: str) -> None:
         self._lifecycle = lifecycle
+        self._episodes = episodes
         self._home_id = home_id
         self._agent = agent
 
@@ -98,6 +102,9 @@ class TurnDrafter:
         for turn in turns:
             sealed = self._seal(position, turn, moment)
             self._write(position, sealed, parents, moment, draft)
+            assert position.segment is not None
+            assert position.tip is not None
+            self._episodes.note(sealed.lines, position.segment, position.tip)
             parents = []
         return draft
 
@@ -109,6 +116,7 @@ class TurnDrafter:
             now=moment.now,
             work=self._lifecycle,
             receipts=moment.receipts,
+            closing=partial(self._episodes.close, tip=position.tip),
         )
         self._lifecycle.note(sealed.lines, sealed.snapshots)
         position.end = sealed.end

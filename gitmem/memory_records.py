@@ -18,6 +18,8 @@ from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE,
 from gitmem.times import format_time
 from gitmem.turn import Turn, TurnRecorder
 
+#: What has no record of its own: a home's first commit, and an episode, whose record its turn holds.
+_TOLD_ELSEWHERE: Final = ("init", "episode finalise")
 #: Fields of a record that are taken from its commit's trailers.
 _TRAILERS: Final = (("reason", REASON), ("source", SOURCE), ("approved_by", APPROVED_BY))
 
@@ -64,7 +66,7 @@ class MemoryRecords:
 
         Called before a pending write is dropped, after a kill once more.
         """
-        if not is_agent(write.author, self._home_id) or write.operation == "init":
+        if not is_agent(write.author, self._home_id) or write.operation in _TOLD_ELSEWHERE:
             return
         event = memory_event(write)
         if event.id in self._told:

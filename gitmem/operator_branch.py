@@ -13,11 +13,19 @@ from dataclasses import replace
 from typing import Final
 
 from gitmem.attribute_files import AttributeFiles
-from gitmem.branch_changes import PathChange, PendingChange, PendingWrite, Settled, WriteOutcome
+from gitmem.branch_changes import (
+    PathChange,
+    PendingChange,
+    PendingTag,
+    PendingWrite,
+    Settled,
+    WriteOutcome,
+)
 from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchLanding
 from gitmem.branch_queue import QueueParts, QueueTurn
 from gitmem.branch_snapshot import BranchSnapshot, PathView
+from gitmem.branch_tags import TAGS
 from gitmem.errors import HeadMoved, ProtectedPath, UsageError
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import hash_object
@@ -110,6 +118,7 @@ class OperatorBranch:
         locked: bool = False,
         defer: bool = True,
         message_if_kept: str | None = None,
+        tag: PendingTag | None = None,
     ) -> WriteOutcome:
         """Bring files to a new content and commit them, those paths only.
 
@@ -124,6 +133,7 @@ class OperatorBranch:
             locked: the caller holds the home's lock (`layout.home_lock`).
             defer: keep the write pending if the branch cannot take it; else leave all as it is.
             message_if_kept: the message of a write that is kept, where the other one may not hold then.
+            tag: what the commit is tagged with, now or when it is made.
 
         Raises:
             ProtectedPath: a path is a link, is in another repository or has a twin; or the home is another
@@ -139,10 +149,10 @@ class OperatorBranch:
             accepted = tuple(self._accept(change, snapshot) for change in changes)
             self._refuse_loss(accepted)
             done = self._already(accepted, snapshot)
-            if done is not None:
+            if done is not None and (tag is None or done.committed is None or self._is_tagged(tag)):
                 return done
             write = PendingWrite(mint_write_id(), 0, self._now(), operation, turn, author, message, accepted)
-            write = replace(write, recorded=not defer)
+            write = replace(write, recorded=not defer, tag=tag)
             return self._commit_or_keep(write, snapshot, message_if_kept or message, defer=defer)
 
     def settle(self, *, locked: bool = False) -> list[Settled]:
@@ -232,6 +242,9 @@ class OperatorBranch:
             is_edited = one.base is not None and one.base not in (one.head, one.result)
             if is_edited and not _keeps(one):
                 self._parts.inspect(one.path, one.base or b"", one.head)
+
+    def _is_tagged(self, tag: PendingTag) -> bool:
+        return self._parts.repository.read_ref(f"{TAGS}{tag.name}") is not None
 
     def _already(self, changes: Sequence[PendingChange], snapshot: BranchSnapshot) -> WriteOutcome | None:
         """Return the outcome where the branch, or a write that waits, holds all of the changes already."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from gitmem.branch_changes import PendingChange, PendingWrite
+from gitmem.branch_changes import PendingChange, PendingTag, PendingWrite
 from gitmem.durable_file import remove_file, write_file
 
 _FORMAT: Final = 1
@@ -150,6 +150,7 @@ def _row(write: PendingWrite) -> dict[str, Any]:
         "message": write.message,
         "reason": write.reason,
         "recorded": write.recorded,
+        "tag": None if write.tag is None else [write.tag.name, write.tag.message],
         "changes": [
             {
                 "path": change.path,
@@ -188,6 +189,7 @@ def _from_row(row: Mapping[str, Any]) -> PendingWrite:
         changes=changes,
         reason=str(row["reason"]),
         recorded=bool(row["recorded"]),
+        tag=PendingTag(*map(str, row["tag"])) if row.get("tag") else None,
     )
 
 

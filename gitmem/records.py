@@ -28,11 +28,12 @@ ID_PREFIXES: Final[Mapping[str, str]] = {
     "file": "file",
     "memory": "mem",
     "assembly": "asm",
+    "episode": "ep",
     "turn": "turn",
 }
 
 #: Kinds that callers may give to a turn; the rest is minted by gitmem.
-CALLER_KINDS: Final = frozenset(ID_PREFIXES) - {"memory", "assembly", "turn"}
+CALLER_KINDS: Final = frozenset(ID_PREFIXES) - {"memory", "assembly", "episode", "turn"}
 
 #: Kinds whose records are whole snapshots of an object and name their predecessors.
 LIFECYCLE_KINDS: Final = frozenset({"task", "wait", "work_item"})

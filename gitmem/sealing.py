@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +20,10 @@ from gitmem.turn_evidence import TurnEvidence
 from gitmem.turn_work import TurnWork, WorkSource
 from gitmem.work_ref import refs_to_json
 from gitmem.work_ref_evidence import derive_refs
+
+#: Of a turn's own record as it will be, and its other lines: the records of the episodes that it finishes.
+#: The last argument says whether somebody asked for it.
+Closing = Callable[[Record, Sequence[Line], bool], Sequence[Event]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,19 @@ class SealedTurn:
         return [line.kind for line in self.lines[:-1]]
 
 
+def _closes_nothing(turn: Record, lines: Sequence[Line], asked: bool) -> Sequence[Event]:  # noqa: ARG001
+    return ()
+
+
 def seal_turn(
-    turn: SpooledTurn, start: ChainEnd, *, turn_index: int, now: float, work: WorkSource, receipts: Receipts
+    turn: SpooledTurn,
+    start: ChainEnd,
+    *,
+    turn_index: int,
+    now: float,
+    work: WorkSource,
+    receipts: Receipts,
+    closing: Closing = _closes_nothing,
 ) -> SealedTurn:
     """Give a spooled turn its place at the end of a chain.
 
@@ -80,12 +95,14 @@ def seal_turn(
         now: seconds since 1970; the day of its segment and blobs.
         work: what is known of work items, tasks and waits.
         receipts: what was forgotten; a record listed there is refused.
+        closing: decides which episodes end with the turn. An `episode` event in the spool only asks for that.
     """
     sealer = _Sealer(turn, start, now, work)
     for number, event in enumerate(turn.events):
-        sealer.add(number, event, forgotten=event.id in receipts.records)
+        if event.kind != "episode":
+            sealer.add(number, event, forgotten=event.id in receipts.records)
     sealer.follow(receipts)
-    sealer.end_turn(turn, turn_index)
+    sealer.end_turn(turn, turn_index, closing, receipts)
     return SealedTurn(
         turn.turn,
         turn_index,
@@ -133,22 +150,29 @@ class _Sealer:
             if event.id not in receipts.records:
                 with suppress(GitmemError):
                     self._add(event)
+        self._tell_added(first)
+
+    def _tell_added(self, first: int) -> None:
         self.added += [
             {"id": line.id, "kind": line.kind, "source_ref": record_ref(line.kind, line.id, line.object)}
             for line in self.lines[first:]
         ]
 
-    def end_turn(self, turn: SpooledTurn, turn_index: int) -> None:
+    def end_turn(self, turn: SpooledTurn, turn_index: int, closing: Closing, receipts: Receipts) -> None:
         body: dict[str, Any] = {"turn_index": turn_index, "end": turn.end or "interrupted"}
         if self.refused:
             body["refused"] = len(self.refused)
         header = turn.header
+        if header.get("ts"):
+            body["imported"] = True
         # An import's turn ended when it happened, not when it was read.
         ts = header.get("ts") or turn.ended or (turn.events[-1].ts if turn.events else header.get("opened"))
         links = {name: header.get(name) for name in LINKS}
         body |= self._work_fields(Event(turn.turn, "turn", str(ts), body, **links))
+        event = Event(turn.turn, "turn", str(ts), body, **links)
+        self._close_episodes(event, closing, receipts, asked=any(e.kind == "episode" for e in turn.events))
         try:
-            self._add(Event(turn.turn, "turn", str(ts), body, **links))
+            self._add(event)
         except GitmemError:  # a header that a power cut damaged
             self._add(Event(turn.turn, "turn", format_time(self._now), body))
 
@@ -167,6 +191,17 @@ class _Sealer:
         for line, event in zip(self.lines, self._whole, strict=True):
             place = {"writer": line.writer, "seq": line.seq, "clock": line.clock}
             yield replace(_record(event, self._turn, **place), revision=line.revision, status=line.status)
+
+    def _close_episodes(self, event: Event, closing: Closing, receipts: Receipts, *, asked: bool) -> None:
+        end = self.end
+        turn = Record(
+            event.id, "turn", event.ts, event.id, event.body, end.writer, end.seq + 1, end.clock,
+            session=event.session, work_item=event.work_item, workspace=event.workspace,
+        )  # fmt: skip
+        first = len(self.lines)
+        for number, episode in enumerate(closing(turn, self.lines, asked), first):
+            self.add(number, episode, forgotten=episode.id in receipts.records)
+        self._tell_added(first)
 
     def _add(self, event: Event) -> None:
         ready = self._work.ready(event)

@@ -4,7 +4,7 @@
     note: edit ops/staging.md                note: move a.md to ops/a.md
     memory: + 1 entry (34 %)                 memory: ~ 1, - 2 user entries (8 %)
     found: notes/staging.md                  edit: 3 files
-    init: agent home
+    init: agent home                         episode: move-staging-db (12 turns)
 
 Without percent a change of memory had to wait: by then the store is otherwise full.
 
@@ -49,6 +49,7 @@ _NOUNS: Final[Mapping[str, tuple[str, str]]] = {
     "memory": ("memory change", "memory changes"),
     "session": ("session event", "session events"),
     "assembly": ("context", "contexts"),
+    "episode": ("episode", "episodes"),
 }
 _OTHER: Final = ("other", "others")
 _KINDS: Final = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns}
@@ -126,6 +127,16 @@ def memory_subject(target: str, percent: int, *, added: int = 0, changed: int = 
 def without_percent(subject: str) -> str:
     """Return a subject without how full a store is: a change that waits finds it otherwise full."""
     return _PERCENT.sub("", subject)
+
+
+def episode_subject(slug: str, turns: int) -> str:
+    """Return `episode: move-staging-db (12 turns)`.
+
+    Args:
+        slug: of what it was about, as in the name of its file.
+        turns: how many it holds.
+    """
+    return f"episode: {slug or 'episode'} ({turns} {'turn' if turns == 1 else 'turns'})"
 
 
 def file_subject(path: str) -> str:

@@ -18,6 +18,9 @@ SHARE_UNIT: Final = 1000
 #: What was written down on purpose, not only said or done.
 KEPT_KINDS: Final = frozenset({"entry", "note", "agent_memory", "episode", "brief", "decision", "work_item"})
 
+#: Heading of the part of an episode that only previews what was said; the messages themselves come first.
+PREVIEWS: Final = "## What was done"
+
 _ASKS: Final = re.compile(r"[?？؟]")
 _SENTENCE: Final = re.compile(r"[^.!?？؟。！\n]+[.!?？؟。！]*")
 _SPACELESS: Final = "\u3041-\u30ff\u3400-\u9fff\uac00-\ud7ff"
@@ -32,7 +35,8 @@ def traits_of(kind: str, text: str) -> int:
         kind: of the document; only messages have neighbours, and some kinds are kept on purpose.
         text: without its keywords.
     """
-    found = MESSAGE if kind == "message" else KEPT if kind in KEPT_KINDS else 0
+    is_kept = kind in KEPT_KINDS and not (kind == "episode" and text.startswith(PREVIEWS))
+    found = MESSAGE if kind == "message" else KEPT if is_kept else 0
     if holds_time_expression(text):
         found |= TELLS_TIME
     if _ASKS.search(text):

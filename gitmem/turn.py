@@ -51,6 +51,7 @@ class TurnRecorder:
         on_files: called with the paths that a turn's `file` events name, before the turn ends.
         on_session: called with each `session` event before it is told; returns what is told instead.
         judge: returns the receipt's warnings of events, by their ids and bodies; called if they are read.
+        on_committed: called when turns came to the line; returns warnings for the receipt.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class TurnRecorder:
         on_files: Callable[[Sequence[str], Turn], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
         on_session: Callable[[Event], Event] = lambda event: event,
         judge: Callable[[Sequence[tuple[str, Mapping[str, Any]]]], Iterable[str]] = lambda told: (),  # noqa: ARG005
+        on_committed: Callable[[], Sequence[str]] = lambda: (),
     ) -> None:
         self.spool = spool
         self.line = line
@@ -69,6 +71,7 @@ class TurnRecorder:
         self.on_session = on_session
         self._on_files = on_files
         self._judge = judge
+        self._on_committed = on_committed
 
     def open(
         self,
@@ -147,7 +150,7 @@ class TurnRecorder:
             pushed=False,
             records=[
                 *turn.findings.records,
-                *(committed.added if committed else ()),
+                *(one for one in (committed.added if committed else ()) if one not in turn.findings.records),
                 {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"},
             ],
             redactions=turn.findings.redactions,
@@ -164,6 +167,7 @@ class TurnRecorder:
         """Bring what waits in the spool to the line, if that can be done now."""
         with suppress(GitmemError, OSError):
             self.line.commit_spooled(wait=LOCK_WAIT)
+            self._on_committed()
 
     def _claim_files(self, turn: Turn) -> Sequence[str]:
         if not turn.findings.paths:
@@ -187,7 +191,13 @@ class TurnRecorder:
         except (GitmemError, OSError) as error:
             return None, f"kept in the spool: {error}", ()
         reason = run.reason if committed or run.reason else "another process took it from the spool"
-        return committed, reason, run.warnings
+        return committed, reason, [*run.warnings, *self._committed()]
+
+    def _committed(self) -> Sequence[str]:
+        try:
+            return self._on_committed()
+        except (GitmemError, OSError):  # it is done again at the next turn or open
+            return ()
 
     def _parse(self, events: Sequence[Mapping[str, Any]], links: Mapping[str, Any]) -> list[Event]:
         """Check all events before any of them is told; each names the first that is wrong."""

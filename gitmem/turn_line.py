@@ -16,6 +16,7 @@ from typing import Final
 
 from gitmem.disk_copy import DiskChanges, DiskCopy
 from gitmem.durable_file import remove_file
+from gitmem.episode_closing import EpisodeClosing
 from gitmem.errors import GitmemError, HeadMoved, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
 from gitmem.forgotten import Receipts
@@ -93,7 +94,8 @@ class TurnLine:
         self._spool = Spool(layout.spool)
         self._disk = DiskCopy(repository, layout)
         self._lifecycle = Lifecycle(layout, ledger)
-        self._drafter = TurnDrafter(self._lifecycle, home_id=home_id, agent=agent)
+        self._episodes = EpisodeClosing(layout, ledger)
+        self._drafter = TurnDrafter(self._lifecycle, self._episodes, home_id=home_id, agent=agent)
         self._mutex = threading.RLock()
         self._state: WriterState | None = None
         self._others: Mapping[str, str] = {}
@@ -165,6 +167,7 @@ class TurnLine:
         """Forget a position that may be half edited; the next turn reads it again from the tip."""
         self._position = None
         self._lifecycle.forget_notes()
+        self._episodes.forget_notes()
 
     def _run(self, told: SpooledTurn | None) -> SpoolRun:
         committed: dict[str, CommittedTurn] = {}
@@ -293,6 +296,8 @@ class TurnLine:
         moment = Moment(self._now(), head.commit, self._receipts(position))
         draft = self._drafter.draft(position, turns, merge, moment)
         self._step("sealed")
+        self._episodes.announce()
+        self._step("announced")
         self._publish(position, old, draft)
         try:
             self._follow(position, draft.changes, head)
@@ -336,6 +341,7 @@ class TurnLine:
             self._warnings.append(f"the turn is committed, but not all was cleared away: {error}")
         self._ledger.lines.trust(ref, position.tip)
         self._lifecycle.note_written()
+        self._episodes.note_written()
 
     def _follow(self, position: LinePosition, changes: DiskChanges, head: Head) -> None:
         self._warnings += self._disk.update(changes, head.commit)

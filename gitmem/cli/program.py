@@ -50,6 +50,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "import": Entry("import_", "Import conversations as turns."),
     },
     "Read": {
+        "episode": Entry("episode", "List and show finished work, finish what is open."),
         "get": Entry("get", "Print what a source ref names."),
         "sessions": Entry("sessions", "List conversations, search them, read in them."),
     },

@@ -62,6 +62,10 @@ REPLIES = (
     ("show", ["show", "{ref}"], ""),
     ("show", ["show", "notes/staging.md"], ""),
     ("show", ["show", "{commit}"], ""),
+    ("episodes", ["episode", "list"], ""),
+    ("turn", ["episode", "close", "--session", "s1"], ""),
+    ("episodes", ["episode", "list", "--limit", "1"], ""),
+    ("episode", ["episode", "show", "{episode}"], ""),
     ("log", ["log"], ""),
     ("log", ["log", "--by", "turn", "--limit", "3"], ""),
     ("log", ["log", "--by", "session"], ""),
@@ -110,6 +114,9 @@ def replies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, dict[st
         ran = gitmem(*(word.format(**names) for word in line), "--json", stdin=stdin, cwd=home, EDITOR="true")
         assert ran.code == 0 or schema == "error", f"{line}: {ran.err}"
         if schema == "turn":
+            ended = [one["source_ref"] for one in ran.json["records"] if one["kind"] == "episode"]
+            names |= {"episode": ended[0]} if ended else {}
+        if schema == "turn" and line[0] == "turn":
             names |= {"ref": ran.json["records"][0]["source_ref"], "commit": ran.json["committed"]}
         found.append((schema, ran.json))
     return found

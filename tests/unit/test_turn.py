@@ -372,7 +372,8 @@ def test_threads_share_a_recorder(desk: Desk) -> None:
     for thread in threads:
         thread.join()
     assert sorted(desk.texts()) == sorted(f"{name}.{number}" for name in range(4) for number in range(8))
-    assert list(check_chains(desk.ledger).values()) == [64]
+    # A record for each turn and message, and one for each twelve turns, which are an episode.
+    assert list(check_chains(desk.ledger).values()) == [64 + 2]
 
 
 def test_head_is_what_it_was_at_the_turn(desk: Desk) -> None:

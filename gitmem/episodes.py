@@ -1,0 +1,385 @@
+"""Finished episodes: their files and tags on the operator's branch, listing them, reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem.authored_files import episode_id
+from gitmem.branch_changes import PathChange, PendingTag
+from gitmem.branch_tags import BranchTags
+from gitmem.curated import NOTE_SUFFIXES
+from gitmem.episode_closing import EpisodeNotices, Notice, frame_from_record
+from gitmem.episode_facts import EpisodeFacts, Row, places_of
+from gitmem.episode_file import (
+    TAG_DIGEST,
+    digest_of,
+    episode_path,
+    episode_slug,
+    render_episode,
+    tag_message,
+    tag_name,
+)
+from gitmem.episode_parse import parse_episode
+from gitmem.episode_record import EpisodeFrame, EpisodeRecord, make_episode
+from gitmem.episode_rules import Builder
+from gitmem.errors import EpisodeMoved, GitmemError, NotFound, UnknownSource
+from gitmem.file_lock import file_lock
+from gitmem.front_matter import read_front_matter
+from gitmem.git_objects import hash_object
+from gitmem.json_view import JsonView
+from gitmem.layout import EPISODES, Layout
+from gitmem.ledger import Ledger
+from gitmem.operator_branch import OperatorBranch
+from gitmem.past_tree import tree_at
+from gitmem.records import TERMINAL_STATUSES, Record
+from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
+from gitmem.subjects import KIND, SESSION, TURN, episode_subject, format_message, parse_trailers
+from gitmem.tree_files import ManagedFile, list_files, read_managed
+from gitmem.turn_evidence import TurnEvidence
+from gitmem.writer import WriterState
+
+#: Seconds to wait for the home's lock; what could not be written then is written at the next turn or open.
+_LOCK_WAIT: Final = 2.0
+#: Digits of the id in a file's name: more where another episode has the shorter one.
+_DIGITS: Final = (4, 8, 15)
+#: Who finishes an episode and what its commit is recorded as.
+OPERATION: Final = "episode finalise"
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeView(JsonView):
+    """An episode as lists and `show` tell of it.
+
+    Attributes:
+        state: `final`; `pending` where its file is on disk and not yet committed; `changed` where the file is
+            not the one that was finished; `untagged` where no tag says which one that was.
+        path: of its file.
+        tag: short name of the tag that it has, or would have.
+        source_ref: `episode:<id>`.
+        episode: what it says.
+        content: the text of its file.
+    """
+
+    path: str
+    state: str
+    tag: str
+    source_ref: str
+    episode: EpisodeRecord
+    content: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data, without the text."""
+        one = self.episode
+        data = {name: getattr(one, name) for name in EpisodeRecord.__slots__ if name != "is_forgotten"}
+        refs = {"source_refs": list(one.source_refs), "source_turn_ids": [turn.id for turn in one.turns]}
+        own = {name: getattr(self, name) for name in ("source_ref", "path", "state", "tag")}
+        return {**own, **data, **refs}
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePage(JsonView):
+    """A part of the list of episodes, the newest first.
+
+    Attributes:
+        open: what no episode holds yet, by session.
+        cursor: of the next part; None where nothing is left.
+    """
+
+    episodes: Sequence[EpisodeView]
+    open: Sequence[Mapping[str, Any]]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedEpisode:
+    """A finished episode as the ledger knows it, without its texts.
+
+    Attributes:
+        turns: ids, in order.
+        work_item: what it was for.
+        finalized_at: when its last turn ended, RFC 3339.
+        recorded_in: id of the turn that holds its record.
+    """
+
+    id: str
+    writer: str
+    session: str | None
+    turns: tuple[str, ...]
+    work_item: str | None
+    finalized_at: str
+    recorded_in: str
+
+
+class Episodes:
+    """The episodes of one home.
+
+    Args:
+        layout: its folders.
+        repository: its objects and refs.
+        ledger: its records.
+        branch: returns what takes commits.
+        agent: `Name <mail>` that finishes episodes.
+        writer: returns what is known of the own line.
+        moves: returns the changes that go with a finished work item, by its id: its plan's way to the
+            finished ones. It may be asked again for the same one and then returns nothing.
+        now: the wall clock, seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        repository: Repository,
+        ledger: Ledger,
+        *,
+        branch: Callable[[], OperatorBranch],
+        agent: str,
+        writer: Callable[[], WriterState | None],
+        now: Callable[[], float],
+        moves: Callable[[str], Sequence[PathChange]] = lambda _: (),
+    ) -> None:
+        self._layout = layout
+        self._repository = repository
+        self._ledger = ledger
+        self._branch = branch
+        self._agent = agent
+        self._writer = writer
+        self._now = now
+        self._moves = moves
+        self._notices = EpisodeNotices(layout)
+        self._tags = BranchTags(repository)
+        self._facts = EpisodeFacts(layout, ledger)
+
+    # Finishing
+
+    def settle(self) -> list[str]:
+        """Write the files of what was finished; return what could not be done, in sentences."""
+        if not self._notices.read():
+            return []
+        with file_lock(self._layout.home_lock, wait=_LOCK_WAIT):
+            return [told for notice in self._notices.read() if (told := self._write(notice)) is not None]
+
+    def _write(self, notice: Notice) -> str | None:
+        """Write one episode, or take back a notice of one that there is not."""
+        record = self._record_of(notice)
+        frame = None if record is None or record.kind != "episode" else frame_from_record(record)
+        if record is None or frame is None:
+            if record is not None or not self._is_spooled(notice.turn):
+                self._notices.drop(notice.id)  # its turn came to no line, or it was forgotten
+            return None
+        try:
+            episode, content = self._rebuild(frame, record)
+            self._commit(record, episode, content)
+        except EpisodeMoved as error:
+            self._notices.drop(notice.id)
+            return error.message
+        except GitmemError as error:
+            return f"episode {notice.id} waits: {error.message}"
+        self._notices.drop(notice.id)
+        return None
+
+    def _record_of(self, notice: Notice) -> Record | None:
+        found = self._facts.record(notice.id, notice.place) if notice.place else None
+        if found is None:
+            found = self._ledger.find(notice.id)
+        return found if found is not None and found.writer else None
+
+    def _is_spooled(self, turn: str) -> bool:
+        return any(spooled.turn == turn for spooled in self._ledger.spooled())
+
+    def _rebuild(self, frame: EpisodeFrame, record: Record) -> tuple[EpisodeRecord, bytes]:
+        """Return an episode as the ledger gives it.
+
+        Raises:
+            EpisodeMoved: what was recorded of it is something else; a turn of it was forgotten since.
+        """
+        rows = list(self._facts.rows())
+        places = places_of(rows, frame.turns)
+        turns = [self._evidence(turn, places) for turn in frame.turns]
+        episode = make_episode(frame, turns, self._item(frame, rows))
+        content = render_episode(episode)
+        if digest_of(content) != record.body.get("sha256"):
+            raise EpisodeMoved(
+                f"episode {frame.id} cannot be written: its turns say something else than they did",
+                hint="Something of them was forgotten meanwhile.",
+                episode=frame.id,
+            )
+        return episode, content
+
+    def _evidence(self, turn: str, places: Mapping[str, str]) -> TurnEvidence:
+        if turn not in places:
+            raise NotFound(f"turn {turn} cannot be read", turn=turn)
+        return self._facts.evidence(turn, places[turn])
+
+    def _item(self, frame: EpisodeFrame, rows: Sequence[Row]) -> Mapping[str, Any] | None:
+        if frame.item is None:
+            return None
+        place = next((row[-1] for row in rows if any(one[3] == frame.item for one in row[7])), None)
+        record = None if place is None else self._facts.record(frame.item, place)
+        if record is None:
+            raise NotFound(f"the work item of {frame.id} cannot be read", record=frame.item)
+        return record.body
+
+    def _commit(self, record: Record, episode: EpisodeRecord, content: bytes) -> None:
+        path, base = self._place(episode, content)
+        digest = digest_of(content)
+        subject = episode_subject(episode_slug(episode), len(episode.turns))
+        tag = PendingTag(tag_name(episode.id), tag_message(episode, digest))
+        if not self._tags.agrees(tag):
+            raise EpisodeMoved(
+                f"the tag {tag.name} says something else than the episode", episode=episode.id, tag=tag.name
+            )
+        self._branch().write(
+            [PathChange(path, base, content), *self._moves_of(record)],
+            message=format_message(
+                subject, [(KIND, "episode"), (TURN, record.turn), (SESSION, record.session)]
+            ),
+            author=self._agent,
+            operation=OPERATION,
+            turn=record.turn,
+            locked=True,
+            tag=tag,
+        )
+
+    def _moves_of(self, record: Record) -> Iterator[PathChange]:
+        """Yield the changes that go with the work items that the record's turn finished."""
+        row = next((row for row in self._facts.rows() if row[0] == record.turn), None)
+        for item, status, *_ in row[7] if row is not None else ():
+            if status in TERMINAL_STATUSES:
+                yield from self._moves(item)
+
+    def _place(self, episode: EpisodeRecord, content: bytes) -> tuple[str, str | None]:
+        """Return the path of an episode's file, and the blob id of what is there."""
+        for digits in _DIGITS:
+            path = episode_path(episode, digits=digits)
+            found = read_managed(self._layout.root, path)
+            if found is None:
+                return path, None
+            if isinstance(found, ManagedFile):
+                if found.content == content:
+                    return path, hash_object("blob", content)
+                if _id_of(path, found.content) == episode.id:
+                    raise EpisodeMoved(
+                        f"{path} is not the episode that was finished", episode=episode.id, path=path
+                    )
+        raise EpisodeMoved(f"the places of episode {episode.id} are taken", episode=episode.id)
+
+    # Reading
+
+    def finished(self) -> list[FinishedEpisode]:
+        """Return what the ledger knows of finished episodes, the oldest first; no file is read."""
+        rows = {row[0]: row for row in self._facts.rows()}
+        found = []
+        for row in rows.values():
+            writer = row[-1].rpartition("/")[2].partition("-")[0]
+            for name, turns in row[11]:
+                own = [rows[turn] for turn in turns if turn in rows]
+                last = max((one[3] for one in own), default=row[3])
+                item = next((one[5] or one[6] for one in own if one[5] or one[6]), None)
+                session = own[0][1] if own else None
+                found.append(FinishedEpisode(name, writer, session, tuple(turns), item, last, row[0]))
+        return sorted(found, key=lambda one: (one.finalized_at, one.id))
+
+    def builders(self) -> list[Builder]:
+        """Return what is open on the own line."""
+        state = self._writer()
+        return [] if state is None else self._facts.fold(state.writer).builders()
+
+    def page(self, *, limit: int = 20, cursor: str | None = None, as_of: str | None = None) -> EpisodePage:
+        """Return episodes, the newest first.
+
+        Args:
+            limit: how many at most.
+            cursor: of an earlier page.
+            as_of: a commit or a time; the files as they were then.
+        """
+        paths = sorted(self._paths(as_of), reverse=True)
+        rest = [path for path in paths if cursor is None or path < cursor]
+        views = [self._view(path, as_of) for path in rest[:limit]]
+        left = rest[limit - 1] if len(rest) > limit else None
+        shown = () if as_of is not None else [_open_view(builder) for builder in self.builders()]
+        return EpisodePage([view for view in views if view is not None], shown, left)
+
+    def show(self, name: str, *, as_of: str | None = None) -> EpisodeView:
+        """Return one episode by its id, its ref, or the unique beginning of its id.
+
+        Raises:
+            UnknownSource: there is none.
+        """
+        wanted = name.removeprefix("episode:")
+        known = {} if as_of is not None else {one.id: one for one in self.finished()}
+        for path in self._likely(self._paths(as_of), known.get(wanted)):
+            view = self._view(path, as_of)
+            if view is not None and view.episode.id.startswith(wanted):
+                return view
+        raise UnknownSource(f"no episode {name[:80]}", hint="List them: gitmem episode list", source_ref=name)
+
+    def _likely(self, paths: Sequence[str], known: FinishedEpisode | None) -> Iterator[str]:
+        """Yield paths, those first that can be the file of an episode that the ledger knows."""
+        digits = known.id.rpartition("_")[2][: _DIGITS[0]] if known else None
+        day = f"{EPISODES}/{known.finalized_at[:7]}/{known.finalized_at[8:10]}-" if known else ""
+        first = [p for p in paths if digits and p.startswith(day) and f"-{digits}" in p]
+        yield from first
+        yield from (path for path in sorted(paths, reverse=True) if path not in first)
+
+    def _paths(self, as_of: str | None) -> list[str]:
+        if as_of is None:
+            return [found.path for found in list_files(self._layout.root, EPISODES, NOTE_SUFFIXES).files]
+        tree = self._past(as_of)
+        entry = read_path(self._repository, tree, EPISODES) if tree else None
+        if entry is None or entry.mode != TREE_MODE:
+            return []
+        found = walk_tree(self._repository, entry.id, f"{EPISODES}/")
+        return [path for path, _ in found if path.lower().endswith(NOTE_SUFFIXES)]
+
+    def _past(self, as_of: str) -> str | None:
+        return tree_at(self._repository, as_of, self._now(), self._ledger.tips().values()).tree
+
+    def _view(self, path: str, as_of: str | None) -> EpisodeView | None:
+        content = self._content(path, as_of)
+        if content is None or self._ledger.receipts().is_forgotten_blob(hash_object("blob", content)):
+            return None
+        text = content.decode("utf-8", "replace")
+        episode = parse_episode(text, _id_of(path, content))
+        return EpisodeView(
+            path=path,
+            state=self._state(path, episode.id, content),
+            tag=tag_name(episode.id),
+            source_ref=f"episode:{episode.id}",
+            episode=episode,
+            content=text,
+        )
+
+    def _content(self, path: str, as_of: str | None) -> bytes | None:
+        if as_of is None:
+            found = read_managed(self._layout.root, path)
+            return found.content if isinstance(found, ManagedFile) else None
+        tree = self._past(as_of)
+        entry = read_path(self._repository, tree, path) if tree else None
+        with suppress(GitmemError):
+            return None if entry is None else self._repository.read(entry.id)[1]
+        return None
+
+    def _state(self, path: str, episode: str, content: bytes) -> str:
+        tag = self._tags.find(tag_name(episode))
+        if tag is not None:
+            return "final" if parse_trailers(tag[1]).get(TAG_DIGEST) == digest_of(content) else "changed"
+        waiting = (write for write in self._branch().pending() if path in write.paths)
+        return "pending" if next(waiting, None) is not None else "untagged"
+
+
+def _id_of(path: str, content: bytes) -> str:
+    return episode_id(path, read_front_matter(content.decode("utf-8", "replace")))
+
+
+def _open_view(builder: Builder) -> Mapping[str, Any]:
+    return {
+        "id": builder.id,
+        "session": builder.session,
+        "work_item": builder.work_item,
+        "turns": [mark.turn for mark in builder.turns],
+        "began": builder.turns[0].began,
+        "ended": builder.turns[-1].ended,
+    }

@@ -1,0 +1,74 @@
+"""The files of a home as they were: the tree that a commit or a time in the past stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gitmem.errors import NotFound
+from gitmem.repository import Commit, Repository
+from gitmem.subjects import HEAD, parse_trailers
+from gitmem.times import parse_when
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{4,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class PastTree:
+    """Files as they were.
+
+    Attributes:
+        commit: the commit that was asked for or found.
+        head: the one on the operator's branch whose files these are; for a turn, what HEAD was then.
+        tree: of `head`; None where there was none yet.
+    """
+
+    commit: str | None
+    head: str | None
+    tree: str | None
+
+
+def tree_at(repository: Repository, as_of: str, now: float, lines: Iterable[str] = ()) -> PastTree:
+    """Return the tree that `--as-of` means.
+
+    Args:
+        repository: the home's.
+        as_of: a commit of the operator's branch or of a turn line, or a time in words.
+        now: seconds since 1970, for times in words.
+        lines: tips of the turn lines, where a shortened commit id is looked for too.
+
+    Raises:
+        NotFound: there is no such commit here.
+        UsageError: it is neither a commit nor a time.
+    """
+    if _COMMIT.fullmatch(as_of) and not as_of.isdigit():
+        commit = _find(repository, as_of, lines)
+        head = parse_trailers(commit.message).get(HEAD, commit.id) if _is_turn(commit) else commit.id
+        return PastTree(commit.id, head, repository.read_commit(head).tree if head else None)
+    moment = parse_when(as_of, now)
+    for commit in _branch(repository):
+        if commit.commit_time <= moment:
+            return PastTree(commit.id, commit.id, commit.tree)
+    return PastTree(None, None, None)
+
+
+def _find(repository: Repository, name: str, lines: Iterable[str]) -> Commit:
+    if len(name) == 40 and repository.contains(name):
+        return repository.read_commit(name)
+    tips = [repository.head().commit, *lines]
+    commits = (commit for tip in tips if tip for commit in repository.walk_first_parents(tip))
+    found = next((commit for commit in commits if commit.id.startswith(name)), None)
+    if found is None:
+        raise NotFound(f"no commit {name} here", hint="Fetch it, or take one from `gitmem log`.", commit=name)
+    return found
+
+
+def _is_turn(commit: Commit) -> bool:
+    return parse_trailers(commit.message).get("Gitmem-Kind") == "turn"
+
+
+def _branch(repository: Repository) -> Iterable[Commit]:
+    tip = repository.head().commit
+    return repository.walk_first_parents(tip) if tip else ()

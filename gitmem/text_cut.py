@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from gitmem.graphemes import cut_at
@@ -63,3 +63,31 @@ def longest_fitting(text: str, fits: Callable[[int], bool]) -> int:
         else:
             high = at - 1
     return best
+
+
+def fit_lines(lines: Sequence[str], tokens: int, count: Tokenizer, *, intro: str = "") -> str:
+    """Return as many whole lines, from the first, as fit, and say how many do not; empty where none fits.
+
+    Args:
+        lines: each may have more than one line of text; without line feeds at their ends.
+        tokens: of all that is returned.
+        count: counts tokens.
+        intro: stands before them.
+    """
+    whole = "\n".join([*([intro] if intro else []), *lines])
+    if count(whole) <= tokens:
+        return whole if lines else ""
+    kept: list[str] = []
+    room = tokens - count(f"{intro}\n{_more(len(lines))}")
+    for line in lines:
+        room -= count(f"{line}\n")
+        if room < 0:
+            break
+        kept.append(line)
+    missing = len(lines) - len(kept)
+    parts = [intro, *kept, _more(missing) if missing else ""]
+    return "\n".join(part for part in parts if part) if kept else ""
+
+
+def _more(missing: int) -> str:
+    return f"(+{missing} more)"

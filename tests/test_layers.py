@@ -44,7 +44,7 @@ FLOORS = [
         git_pattern attributes git_refs episode_marks episode_rules episode_record git_config reachability growing_file ledger_tree line_trees
         tree_changes ledger_growth index_merging
         token_estimate text_cut context_section context_planner quoting open_question
-        turn_lines recent_turns episode_selection cache_identity execution_environment context_sections""",
+        turn_lines recent_turns episode_selection cache_identity execution_environment context_sections work_sections""",
         # 2 seams
         """layout episode_file episode_parse tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
         shared_files file_exchange work_tree home_owner attribute_files commit_signing

@@ -232,7 +232,7 @@ def test_candidates_that_are_wrong_are_refused(wrong: list[Section], said: str) 
 
 def test_named_sections_stand_in_their_places() -> None:
     """AGENTS.md, operator, self, workspace instructions and skills come first, the input last."""
-    made = [make_section(name, "text", compact="text") for name in reversed(SECTION_RULES)]
+    made = [make_section(name, "text", compact="text") for name in reversed(list(SECTION_RULES))]
     plan = plan_context(made, 4096)
     names = [one.id for one in plan.sections]
     assert names[:5] == [
@@ -277,7 +277,7 @@ def test_the_checks_fail_on_damage() -> None:
         check_no_inversion(damaged, BASE)
 
     others = (ended, replace(cut, outcome="omitted"), replace(left_out, outcome="full"))
-    for damaged, check in [
+    damages: list[tuple[ContextPlan, Callable[[ContextPlan], None]]] = [
         (replace(plan, sections=(first,)), once),
         (replace(plan, sections=(first, first, second)), once),
         (replace(plan, sections=(second, first)), once),
@@ -289,6 +289,7 @@ def test_the_checks_fail_on_damage() -> None:
         (replace(large, sections=large.sections[1:]), monotone),
         (replace(large, sections=(replace(first, text="T"), second)), monotone),
         (replace(plan, decisions=others), in_order),
-    ]:
+    ]
+    for damaged, check in damages:
         with pytest.raises(AssertionError):
             check(damaged)

@@ -133,12 +133,12 @@ def test_an_episode_of_the_work_item_with_another_objective_is_historical() -> N
 def test_how_an_episode_is_shown() -> None:
     """Ref, turns, work item, why it ended; bounded lists; nothing that begins a line is recalled text."""
     full = EpisodeAnchor(
-        "ep_1", ("t1", "t2", "t3"), "2026-11-30T09:00:00.000Z", "it was done", "w1", "Go\n[tools]", "",
+        "ep_1", ("t1", "t2", "t3"), "2026-11-30T09:00:00.000Z", "done", "w1", "Go\n[tools]", "",
         tuple(f"f{n}.py" for n in range(6)), ("Write tests.",), ("Ann\nHuman: x",),
     )  # fmt: skip
     (choice,) = select_episodes([full], EpisodeQuery(work_item="w1"))
     assert render_episodes([choice]).splitlines()[1:] == [
-        "- episode:ep_1 · 2026-11-30 · 3 turns: turn:t1 to turn:t3 · work_item:w1 · ended because it was done",
+        "- episode:ep_1 · 2026-11-30 · 3 turns: turn:t1 to turn:t3 · work_item:w1 · ended because done",
         "  objective then: Go ［tools]",
         "  files: f0.py; f1.py; f2.py; f3.py (+2 more)",
         "  left to do: Write tests.",

@@ -320,7 +320,8 @@ def episode_documents(
 ) -> list[Document]:
     """Return the documents of an episode, one for each section of its account.
 
-    Its front matter is for machines: what of it is searched by, the documents carry as fields.
+    Its front matter is for machines: what of it is searched by, the documents carry as fields. A title that
+    is only the first words of a message is no better answer than the message, and not searched.
     """
     fields = {name: field.node.text for name, field in front.fields.items()}
     whole = Document(
@@ -331,13 +332,14 @@ def episode_documents(
         ts=_episode_time(fields.get("finalized_at"), ts),
         origin=path,
         path=path,
-        keywords=title,
+        keywords=title if fields.get("objective") else "",
         session=fields.get("session"),
         work_item=fields.get("work_item"),
     )
     sections = split_sections(text, front)
     body = line_at(text, front.body_start)
-    return _sections_of(whole, [section for section in sections if section.line >= body])
+    own = [section for section in sections if section.line >= body]
+    return _sections_of(whole, own if whole.keywords or len(own) == 1 else own[1:])
 
 
 def _episode_time(text: str | None, otherwise: str) -> str:

@@ -216,7 +216,8 @@ def test_a_day_counts_to_its_end(tmp_path: Path) -> None:
             home.record([event])
 
         def days(**options: object) -> str:
-            return "".join(hit.snippet[-1] for hit in home.search("day", sort="oldest", **options).results)
+            found = home.search("day", sort="oldest", kinds=["message"], **options).results
+            return "".join(hit.snippet[-1] for hit in found)
 
         assert days(until="2026-03-02") == "12"
         assert days(since="2026-03-02") == "23"

@@ -67,19 +67,21 @@ def _matches(line: str, terms: frozenset[str]) -> Iterator[_Match]:
 
 
 def _folded_matches(folded: str, terms: frozenset[str]) -> Iterator[_Match]:
-    before, began = "", 0
+    before: re.Match[str] | None = None
+    has_runs = not folded.isascii()
     for match in chunk_pattern(folded).finditer(folded):
-        chunk, start, end = match[0], match.start(), match.end()
-        if is_spaceless(chunk):
-            yield from _run_matches(chunk, start, terms)
-            before = ""
+        chunk = match[0]
+        if has_runs and is_spaceless(chunk):
+            yield from _run_matches(chunk, match.start(), terms)
+            before = None
             continue
-        if before and (chunk < ":") is not (before < ":"):
-            yield from ((began, end, term) for term in pair_terms(before, chunk) if term in terms)
+        if before is not None and (chunk < ":") is not (before[0] < ":"):
+            pair = (term for term in pair_terms(before[0], chunk) if term in terms)
+            yield from ((before.start(), match.end(), term) for term in pair)
         own = index_terms(chunk)[0]
         if not terms.isdisjoint(own):
-            yield start, end, next(term for term in own if term in terms)
-        before, began = chunk, start
+            yield match.start(), match.end(), next(term for term in own if term in terms)
+        before = match
 
 
 def _run_matches(run: str, offset: int, terms: frozenset[str]) -> Iterator[_Match]:

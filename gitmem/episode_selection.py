@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,6 +39,9 @@ _COMMON_SHARE: Final = 0.5
 _SOME: Final = 4
 #: What the newest episode has ahead of one that fits as well, one less for each that is newer.
 _NEWEST: Final = 8
+
+#: The terms that stand for a word, and how much it says.
+_Word = tuple[frozenset[str], float]
 
 _SIGNS: Final = re.compile(r"[\W_]+")
 _INTRO: Final = (
@@ -128,28 +130,56 @@ def terms_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(term for text in texts for term in count_terms(text).counts if len(term) > 1)
 
 
-def select_episodes(
-    anchors: Sequence[EpisodeAnchor], query: EpisodeQuery, rendered: Collection[str] = ()
-) -> tuple[EpisodeChoice, ...]:
-    """Return the episodes that bear on what is going on, the most relevant first.
+class EpisodeIndex:
+    """Finds relevant episodes among all that are finished.
 
     Args:
         anchors: all finished episodes, in any order.
-        query: what is going on.
-        rendered: ids of the turns that stand in the prompt.
     """
-    shown = frozenset(rendered)
-    pool = sorted(
-        (one for one in anchors if _is_in_scope(one, query) and shown.isdisjoint(one.turn_ids)),
-        key=lambda one: (one.finalized_at, one.id),
-        reverse=True,
-    )
-    weights = _Weights(pool)
-    wanted = (weights.of(query.input), weights.of(query.objective))
-    found = (_choice(one, query, wanted, rank) for rank, one in enumerate(pool))
-    relevant = [one for one in found if one is not None]
-    relevant.sort(key=lambda one: -one.score)  # stable: of equal ones the newer stays ahead
-    return tuple(relevant[:MOST_SELECTED])
+
+    def __init__(self, anchors: Iterable[EpisodeAnchor] = ()) -> None:
+        self._anchors = sorted(anchors, key=lambda one: (one.finalized_at, one.id), reverse=True)
+        self._words = _Words(self._anchors)
+        self._by_key: dict[tuple[str, str], list[int]] = {}
+        for place, anchor in enumerate(self._anchors):
+            for key in _keys(anchor):
+                self._by_key.setdefault(key, []).append(place)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._anchors)
+
+    def select(self, query: EpisodeQuery, rendered: Collection[str] = ()) -> tuple[EpisodeChoice, ...]:
+        """Return the episodes that bear on what is going on, the most relevant first.
+
+        Args:
+            query: what is going on.
+            rendered: ids of the turns that stand in the prompt.
+        """
+        shown = frozenset(rendered)
+        wanted = (self._words.of(query.input), self._words.of(query.objective))
+        found = (
+            _choice(self._anchors[place], query, wanted, place)
+            for place in self._likely(query, wanted)
+            if _is_in_scope(self._anchors[place], query) and shown.isdisjoint(self._anchors[place].turn_ids)
+        )
+        relevant = [one for one in found if one is not None]
+        relevant.sort(key=lambda one: -one.score)  # stable: of equal ones the newer stays ahead
+        return tuple(relevant[:MOST_SELECTED])
+
+    def _likely(self, query: EpisodeQuery, wanted: Iterable[Iterable[_Word]]) -> list[int]:
+        """Return the places of the episodes that share anything, the newest first."""
+        places = {p for words in wanted for word, weight in words if weight for p in self._words.places(word)}
+        for key in _query_keys(query):
+            places.update(self._by_key.get(key, ()))
+        return sorted(places)
+
+
+def select_episodes(
+    anchors: Iterable[EpisodeAnchor], query: EpisodeQuery, rendered: Collection[str] = ()
+) -> tuple[EpisodeChoice, ...]:
+    """Return the episodes that bear on what is going on; see `EpisodeIndex.select`."""
+    return EpisodeIndex(anchors).select(query, rendered)
 
 
 def render_episodes(choices: Sequence[EpisodeChoice]) -> str:
@@ -168,25 +198,55 @@ def fit_episodes(choices: Sequence[EpisodeChoice], tokens: int, count: Tokenizer
     return text
 
 
-class _Weights:
-    """How much a word says: the fewer episodes have it, the more."""
+class _Words:
+    """Which episodes have a word, and how much it says: the fewer have it, the more."""
 
-    def __init__(self, pool: Sequence[EpisodeAnchor]) -> None:
-        self._total = len(pool)
-        self._counts = Counter(term for one in pool for term in one.terms)
+    def __init__(self, anchors: Sequence[EpisodeAnchor]) -> None:
+        self._total = len(anchors)
+        self._places: dict[str, list[int]] = {}
+        for place, anchor in enumerate(anchors):
+            for term in anchor.terms:
+                self._places.setdefault(term, []).append(place)
 
-    def of(self, text: str) -> list[tuple[frozenset[str], float]]:
+    def of(self, text: str) -> list[_Word]:
         """Return the words of a text, each as the terms that stand for it, with their weights."""
         units = analyze_query(text) if text.strip() else []
         told = [unit for unit in units if not is_stop_word(unit.surface)]
         words = [frozenset(term for term in unit.terms if len(term) > 1) for unit in told]
         return [(word, self._weight(word)) for word in words if word]
 
+    def places(self, word: frozenset[str]) -> set[int]:
+        """Return the places of the episodes that have a word."""
+        return {place for term in word for place in self._places.get(term, ())}
+
     def _weight(self, word: frozenset[str]) -> float:
-        having = max(self._counts[term] for term in word)
+        having = max(len(self._places.get(term, ())) for term in word)
         if self._total >= _SOME and having > _COMMON_SHARE * self._total:
             return 0.0
         return math.log1p((self._total + 1) / (having + 0.5))
+
+
+def _keys(anchor: EpisodeAnchor) -> Iterator[tuple[str, str]]:
+    """Yield what an episode is found by besides its words."""
+    if anchor.work_item is not None:
+        yield "work_item", anchor.work_item
+    yield from (("file", path) for path in anchor.files)
+    for name, texts in (
+        ("objective", (anchor.objective,)),
+        ("todo", anchor.follow_ups),
+        ("wait", anchor.waiting_on),
+    ):
+        yield from ((name, _plain(text)) for text in texts)
+
+
+def _query_keys(query: EpisodeQuery) -> Iterator[tuple[str, str]]:
+    if query.work_item is not None:
+        yield "work_item", query.work_item
+    yield from (("file", path) for path in query.files)
+    yield "objective", _plain(query.objective)
+    yield from (("todo", _plain(text)) for text in query.todos)
+    if query.blocker:
+        yield "wait", _plain(query.blocker)
 
 
 def _is_in_scope(anchor: EpisodeAnchor, query: EpisodeQuery) -> bool:
@@ -196,7 +256,7 @@ def _is_in_scope(anchor: EpisodeAnchor, query: EpisodeQuery) -> bool:
 def _choice(
     anchor: EpisodeAnchor,
     query: EpisodeQuery,
-    wanted: tuple[list[tuple[frozenset[str], float]], list[tuple[frozenset[str], float]]],
+    wanted: tuple[list[_Word], list[_Word]],
     rank: int,
 ) -> EpisodeChoice | None:
     is_same = anchor.work_item is not None and anchor.work_item == query.work_item
@@ -219,7 +279,7 @@ def _choice(
     return EpisodeChoice(anchor, round(score, 3), given, is_historical)
 
 
-def _share(anchor: EpisodeAnchor, words: Sequence[tuple[frozenset[str], float]]) -> float:
+def _share(anchor: EpisodeAnchor, words: Sequence[_Word]) -> float:
     """Return which part of what some words say an episode has too."""
     total = sum(weight for _, weight in words)
     if not total:

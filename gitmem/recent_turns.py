@@ -123,6 +123,7 @@ class RecentTurns:
         self._turns = [*shown[:last], *shown[last + 1 :], *shown[last : last + 1]]
         self._rendered: dict[int, tuple[str, int]] = {}
         self._withheld: dict[TurnLine, str] = {}
+        self._shown: dict[str, tuple[str, ...]] = {}
         self._steps = list(self._sequence())
         self.warnings = tuple(warning for turn in shown for warning in foreign_records(turn))
 
@@ -150,6 +151,10 @@ class RecentTurns:
     def fit(self, tokens: int) -> str:
         """Return the text of what fits into so many tokens."""
         return self.at(tokens).text
+
+    def turns_in(self, text: str) -> tuple[str, ...]:
+        """Return the ids of the turns that a text shows, which this made."""
+        return self._shown.get(text, ())
 
     def _sequence(self) -> Iterator[_Step]:
         """Yield the lines in the order in which they are taken: turn by turn, the one that goes on first."""
@@ -227,7 +232,9 @@ class RecentTurns:
         refs = tuple(step.line.ref for step, _ in ordered if step.line is not None and step.line.ref)
         missing = len(self._turns) - len(turns)
         lines = "".join(_in_order(ordered))
-        return Projection(f"{_INTRO}\n{_left_out(missing)}{lines}".rstrip("\n"), turns, refs)
+        text = f"{_INTRO}\n{_left_out(missing)}{lines}".rstrip("\n")
+        self._shown[text] = turns
+        return Projection(text, turns, refs)
 
 
 def _in_order(ordered: Sequence[tuple[_Step, str]]) -> Iterator[str]:

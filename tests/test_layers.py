@@ -44,7 +44,8 @@ FLOORS = [
         git_pattern attributes git_refs episode_marks episode_rules episode_record git_config reachability growing_file ledger_tree line_trees
         tree_changes ledger_growth index_merging
         token_estimate text_cut context_section context_planner quoting open_question
-        turn_lines recent_turns episode_selection cache_identity execution_environment context_sections work_sections""",
+        turn_lines recent_turns episode_selection cache_identity execution_environment context_sections work_sections
+        context_assembly""",
         # 2 seams
         """layout episode_file episode_parse tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
         shared_files file_exchange work_tree home_owner attribute_files commit_signing
@@ -61,7 +62,7 @@ FLOORS = [
         tree_sight proposals write_approval duty index_retries watch_state home_place writer failure_counts lines
         spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
         past_ledger work_turns work_state
-        sealing line_position line_merge line_recovery disk_copy episode_facts
+        sealing turn_places line_position line_merge line_recovery disk_copy episode_facts
         episode_closing line_draft turn_line adoption
         ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases

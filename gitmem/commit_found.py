@@ -43,6 +43,7 @@ class CommitReply(JsonView):
         skipped: `{"path", "reason"}` of what was left out.
         findings: `{"path", "line", "rule", "message", "fix"}` of what keeps all of it from being committed,
             or was committed all the same.
+        warnings: what the operator should know besides, as of front matter that was put back.
     """
 
     committed: str | None
@@ -53,6 +54,7 @@ class CommitReply(JsonView):
     settled: Sequence[str] = ()
     skipped: Sequence[dict[str, str]] = ()
     findings: Sequence[dict[str, Any]] = ()
+    warnings: Sequence[str] = ()
 
     @property
     def is_refused(self) -> bool:

@@ -20,6 +20,7 @@ from gitmem.home_parts import HomeParts
 from gitmem.home_session_search import HomeSessionSearch
 from gitmem.home_sessions import HomeSessions
 from gitmem.home_tools import HomeTools
+from gitmem.home_work import HomeWork
 from gitmem.init import InitReport, check_git_format, init_home, prepare_git
 from gitmem.layout import CONFIG_FILE, Layout, find_layout
 from gitmem.ledger import Ledger
@@ -46,7 +47,15 @@ _WHOLE = 50_000
 
 
 class AgentHome(
-    HomeEpisodes, HomeMemory, HomeEditing, HomeJudging, HomeNotes, HomeSessions, HomeSessionSearch, HomeTools
+    HomeEpisodes,
+    HomeMemory,
+    HomeEditing,
+    HomeJudging,
+    HomeNotes,
+    HomeSessions,
+    HomeSessionSearch,
+    HomeTools,
+    HomeWork,
 ):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gitmem.authoring import Author, Provenance, WriteReply
@@ -119,7 +120,7 @@ class HomeNotes:
         self._parts.check_owner()
         if any("\0" in path for path in paths):
             raise UsageError("a path holds no NUL", field="paths")
-        return commit_found(
+        reply = commit_found(
             self._parts.branch,
             self.layout,
             paths,
@@ -129,6 +130,12 @@ class HomeNotes:
             allowed=self._parts.allowed,
             verify=verify,
         )
+        plans = [path for path in reply.paths if path.startswith("work/")]
+        if not plans:
+            return reply
+        warnings = self._parts.work_files.put_back(plans)
+        self._parts.recorder.commit_waiting()
+        return replace(reply, warnings=warnings)
 
     def _write_note(
         self,

@@ -27,6 +27,7 @@ from gitmem.init import prepare_git
 from gitmem.layout import Layout
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
+from gitmem.plan_notices import PlanNotices
 from gitmem.proposals import ProposalFolder
 from gitmem.records import Event
 from gitmem.spool import Spool
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from gitmem.refused_facts import RefusedFacts
     from gitmem.session_search import SessionSearch
     from gitmem.session_snapshot import SessionSnapshots
+    from gitmem.work import Work
+    from gitmem.work_files import WorkFiles
+    from gitmem.work_state import WorkReader
 
 
 class HomeParts(ReadingParts):
@@ -72,9 +76,40 @@ class HomeParts(ReadingParts):
             now=now,
             on_files=self._commit_files,
             on_session=self._take_session,
-            on_committed=self.settle_episodes,
             judge=_suspicions,
+            on_committed=self._follow_turns,
         )
+
+    @cached_property
+    def work_state(self) -> WorkReader:
+        """Reads work items, waits, tasks and focus."""
+        from gitmem.work_state import WorkReader
+
+        return WorkReader(self.repository, self.layout, self.ledger, self.now)
+
+    @cached_property
+    def work_files(self) -> WorkFiles:
+        """Keeps the plans of work items in line."""
+        from gitmem.plan_files import PlanFiles
+        from gitmem.work_files import WorkFiles
+
+        plans = PlanFiles(self.layout.root, lambda name: name in self.work_state.state().items)
+        return WorkFiles(plans, PlanNotices(self.layout), self.work_state, lambda: self.authoring)
+
+    @cached_property
+    def work(self) -> Work:
+        """Changes of work items."""
+        from gitmem.work import Work
+
+        return Work(self.recorder, self.work_state, self.now)
+
+    def settle_work(self) -> Sequence[str]:
+        """Bring the plans of changed work items in line; return what people should know."""
+        if not PlanNotices(self.layout).exist():
+            return ()
+        warnings = self.work_files.settle()
+        self.recorder.commit_waiting()  # the records of what was written
+        return warnings
 
     @property
     def operator(self) -> str:
@@ -102,6 +137,7 @@ class HomeParts(ReadingParts):
             agent=self.agent,
             writer=self.line.writer,
             now=self.now,
+            moves=self.work_files.moves,
         )
 
     def settle_episodes(self) -> Sequence[str]:
@@ -277,7 +313,7 @@ class HomeParts(ReadingParts):
 
     def recover(self) -> None:
         """Do what the last process left undone; a home that cannot be written is still read."""
-        for step in (self._prepare, self._settle_pending, self._commit_spooled):
+        for step in (self._prepare, self._settle_pending, self._commit_spooled, self._settle_work):
             with suppress(GitmemError, OSError):  # one that fails is no reason to leave out the others
                 step()
 
@@ -289,6 +325,14 @@ class HomeParts(ReadingParts):
         # A signature may need a person at the keyboard, who only wanted to read; the next write asks for it.
         if self.layout.pending.is_dir() and not is_signing(self.repository.config):
             self._settled += self.branch.settle()
+
+    def _follow_turns(self) -> Sequence[str]:
+        """Write the files that turns ask for: an episode takes the plan of its work item along."""
+        return [*self.settle_episodes(), *self.settle_work()]
+
+    def _settle_work(self) -> None:
+        if not is_signing(self.repository.config):
+            self.settle_work()
 
     def _commit_spooled(self) -> None:
         self.apply_spool(wait=0.0)

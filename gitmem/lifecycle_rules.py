@@ -22,7 +22,8 @@ from gitmem.records import TERMINAL_STATUSES, Event, Json, Record
 
 #: Fields of the event that gives them, not of the object: the next snapshot does not inherit them.
 EVENT_FIELDS: Final = frozenset(
-    {"action", "reason", "clear_blocker", "expected_revision", "revision", "pick", "focus_mode", "yields"}
+    {"action", "reason", "source", "by", "clear_blocker", "expected_revision", "revision"}
+    | {"pick", "focus_mode", "yields"}
 )
 
 #: Fields that sealing adds or works out, and those that only say which revision is meant.

@@ -61,11 +61,13 @@ class Draft:
         objects: everything that is new in Git.
         changes: what the copy on disk has to follow.
         committed: the turns, by id.
+        plans: for each work item whose plan may be out of line by them, what happened to it (`PlanNotices`).
     """
 
     objects: list[GitObject] = field(default_factory=list)
     changes: DiskChanges = field(default_factory=DiskChanges)
     committed: dict[str, CommittedTurn] = field(default_factory=dict)
+    plans: dict[str, str] = field(default_factory=dict)
 
 
 class TurnDrafter:
@@ -105,6 +107,8 @@ class TurnDrafter:
             assert position.segment is not None
             assert position.tip is not None
             self._episodes.note(sealed.lines, position.segment, position.tip)
+            if "ts" not in turn.header:  # what an import tells of is over, and has no plan here
+                draft.plans.update(sealed.plans)
             parents = []
         return draft
 

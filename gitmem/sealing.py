@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitmem.errors import GitmemError
@@ -13,6 +13,7 @@ from gitmem.forgotten import Receipts
 from gitmem.ledger_format import NO_PREV, Line, blob_path, next_clock, seal
 from gitmem.lifecycle_rules import Snapshot, next_snapshot
 from gitmem.long_text import split_long
+from gitmem.plan_notices import plan_mark
 from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, Record, record_ref
 from gitmem.spool_file import SpooledTurn
 from gitmem.times import format_time
@@ -54,6 +55,7 @@ class SealedTurn:
         snapshots: of the objects that it changed, in order, with whole bodies.
         refused: `{"event", "code"}` of the events that conflict with the ledger.
         added: `{"id", "kind", "source_ref"}` of the records that follow from its events.
+        plans: for each work item whose plan may be out of line now, what happened to it (`PlanNotices`).
         end: where the chain ends after it.
     """
 
@@ -66,6 +68,7 @@ class SealedTurn:
     refused: tuple[Mapping[str, Any], ...]
     end: ChainEnd
     added: tuple[Mapping[str, str], ...] = ()
+    plans: Mapping[str, str] = field(default_factory=dict)
 
     def kinds(self) -> list[str]:
         """Return the kind of each line, without the turn's own."""
@@ -113,6 +116,7 @@ def seal_turn(
         tuple(sealer.refused),
         sealer.end,
         tuple(sealer.added),
+        sealer.plans,
     )
 
 
@@ -126,6 +130,7 @@ class _Sealer:
         self.refused: list[Mapping[str, Any]] = []
         self.snapshots: list[Snapshot] = []
         self.added: list[Mapping[str, str]] = []
+        self.plans: dict[str, str] = {}
         self._whole: list[Event] = []
         self._turn = turn.turn
         self._now = now
@@ -208,6 +213,9 @@ class _Sealer:
         if ready is None:
             return
         event, envelope = self._snapshot(ready)
+        mark = plan_mark(ready)
+        if ready.object is not None and mark is not None:
+            self.plans[ready.object] = min(mark, self.plans.get(ready.object, mark))
         body, blob = split_long(event.body)
         self._append(replace(event, body=body), envelope, event)
         if blob is not None:

@@ -146,6 +146,16 @@ def file_subject(path: str) -> str:
     return f"{area}: edit {_shown_path(name, below='')}" if slash else edit_subject([path])
 
 
+def work_subject(action: str, path: str) -> str:
+    """Return `work: finish 2026-03-02-move-staging-1f0a`, for the plan of a work item.
+
+    Args:
+        action: `add`, `edit`, `finish` or `reopen`.
+        path: of the plan, behind the change.
+    """
+    return f"work: {action} {_shown_path(path.split('/')[-2], below='')}"
+
+
 def found_subject(paths: Sequence[str]) -> str:
     """Return the subject for an operator's edits that are committed as they were found."""
     return f"found: {_shown_paths(paths)}"

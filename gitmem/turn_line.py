@@ -30,6 +30,7 @@ from gitmem.line_merge import merge_lines
 from gitmem.line_position import LinePosition, read_position
 from gitmem.line_recovery import OwnTip, own_tip, restore
 from gitmem.pack_maintenance import TURN_PACKS, merge_packs
+from gitmem.plan_notices import PlanNotices
 from gitmem.repository import ABSENT, Head, Repository
 from gitmem.spool import Spool, SpooledTurn, read_turn, turn_of
 from gitmem.subjects import TURN, parse_subject, parse_trailers
@@ -92,6 +93,7 @@ class TurnLine:
         self._step = checkpoint
         self._owner = HomeOwner(layout, repository.config)
         self._spool = Spool(layout.spool)
+        self._plans = PlanNotices(layout)
         self._disk = DiskCopy(repository, layout)
         self._lifecycle = Lifecycle(layout, ledger)
         self._episodes = EpisodeClosing(layout, ledger)
@@ -298,6 +300,9 @@ class TurnLine:
         self._step("sealed")
         self._episodes.announce()
         self._step("announced")
+        if draft.plans:
+            self._plans.put(draft.plans)
+            self._step("noticed")
         self._publish(position, old, draft)
         try:
             self._follow(position, draft.changes, head)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from gitmem.json_view import JsonView
 from gitmem.lifecycle_rules import State
@@ -61,6 +62,13 @@ class WorkItem(JsonView):
         """The address under which `get` finds it."""
         return f"work_item:{self.id}"
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data, its schedule in three fields of its own."""
+        data = {name: getattr(self, name) for name in WorkItem.__slots__ if name != "schedule"}
+        found = self.schedule
+        facts = {"readiness": found.readiness, "because": found.reason, "diagnostics": found.diagnostics}
+        return {"source_ref": self.source_ref, **data, "current_todo": self.current_todo, **facts}
+
 
 @dataclass(frozen=True, slots=True)
 class TaskState(JsonView):
@@ -78,6 +86,10 @@ class TaskState(JsonView):
     def source_ref(self) -> str:
         """The address under which `get` finds it."""
         return f"task:{self.id}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return {"source_ref": self.source_ref, **{name: getattr(self, name) for name in TaskState.__slots__}}
 
 
 def item_from(state: State, load: Workload, *, is_due: bool) -> WorkItem:

@@ -41,7 +41,7 @@ def done_path(path: str) -> str:
 
 def open_path(path: str) -> str:
     """Return the path of a plan while its work item is open."""
-    return f"{FOLDER}/{path.removeprefix(f'{DONE}/')}"
+    return f"{FOLDER}/{path.removeprefix(f'{DONE}/')}" if is_done(path) else path
 
 
 def is_plan_path(path: str) -> bool:

@@ -50,13 +50,21 @@ class Objects(Mapping[str, _Object]):
     """The objects of one kind by id; each is read when it is asked for.
 
     Args:
-        ids: of all of them, in order.
+        fold: knows them.
+        kind: of them.
         read: returns one.
     """
 
-    def __init__(self, ids: Callable[[], Sequence[str]], read: Callable[[str], _Object | None]) -> None:
-        self._ids = ids
+    def __init__(self, fold: ObjectFold, kind: str, read: Callable[[str], _Object | None]) -> None:
+        self._fold = fold
+        self._kind = kind
         self._read = read
+
+    def _ids(self) -> list[str]:
+        return sorted(name for kind, name in self._fold.objects() if kind == self._kind)
+
+    def _is_known(self, name: str) -> bool:
+        return self._fold.status(self._kind, name) is not None
 
     def __getitem__(self, name: str) -> _Object:
         """Return an object."""
@@ -64,6 +72,10 @@ class Objects(Mapping[str, _Object]):
         if found is None:
             raise KeyError(name)
         return found
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether there is an object of this name; nothing is read for it."""
+        return isinstance(name, str) and self._is_known(name)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the ids."""
@@ -75,7 +87,7 @@ class Objects(Mapping[str, _Object]):
 
 
 class WorkState:
-    """Work as it stands at one moment.
+    """Work as it stands at one moment. The state of now goes on with the ledger as long as it is held.
 
     Args:
         source: where it is read.
@@ -86,9 +98,9 @@ class WorkState:
         self._source = source
         self._now = now
         self._waits: dict[str | None, list[Wait]] | None = None
-        self.items: Mapping[str, WorkItem] = Objects(lambda: self._ids("work_item"), self._item)
-        self.waits: Mapping[str, Wait] = Objects(lambda: self._ids("wait"), self._wait)
-        self.tasks: Mapping[str, TaskState] = Objects(lambda: self._ids("task"), self._task)
+        self.items: Mapping[str, WorkItem] = Objects(source.fold, "work_item", self._item)
+        self.waits: Mapping[str, Wait] = Objects(source.fold, "wait", self._wait)
+        self.tasks: Mapping[str, TaskState] = Objects(source.fold, "task", self._task)
 
     def focus(self, session: str | None = None) -> str | None:
         """Return the work item that a session works on: its own focus, else the home's; None for none."""
@@ -143,12 +155,14 @@ class WorkState:
         """Return the work refs of a work item: a fold over its turns."""
         return self._source.refs.refs(item, self._source.turns.of(item))
 
+    def plan_text(self, item: str) -> str | None:
+        """Return the plan that a work item was given last, as it was given."""
+        state = self._state("work_item", item)
+        return text_of(state.winner.body, "plan") if state is not None else None
+
     def turns(self, item: str) -> tuple[str, ...]:
         """Return the ids of the turns that belong to a work item, the first one first."""
         return tuple(place.turn for place in self._source.turns.of(item))
-
-    def _ids(self, kind: str) -> Sequence[str]:
-        return sorted(name for found, name in self._source.fold.objects() if found == kind)
 
     def _state(self, kind: str, name: str) -> State | None:
         heads = self._source.fold.heads(kind, name) if self._source.fold.status(kind, name) else ()
@@ -236,6 +250,11 @@ class WorkReader:
         moment = now or format_time(self._now())
         with self._lock:
             return WorkState(self._present() if as_of is None else self._at(as_of), moment)
+
+    def source(self) -> Lifecycle:
+        """Return what a turn would ask, as it is now."""
+        self._lifecycle.catch_up()
+        return self._lifecycle
 
     def _present(self) -> _Source:
         fold = self._lifecycle.fold()

@@ -61,7 +61,7 @@ FLOORS = [
         commit_checks hook_scripts hook_files pushed_lines note_ids authored_files note_paths notes
         tree_sight proposals write_approval duty index_retries watch_state home_place writer failure_counts lines
         spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
-        past_ledger work_turns work_state
+        past_ledger work_turns work_state plan_notices plan_files
         sealing turn_places line_position line_merge line_recovery disk_copy episode_facts
         episode_closing line_draft turn_line adoption
         ledger_copy session_snapshot session_map session_lineage""",
@@ -73,11 +73,11 @@ FLOORS = [
         status commit_found importers/ chosen_index machine_settings memory_records authoring refused_facts
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
         proposal_judging editing memory_status status_report sample_home shown file_writes session_messages
-        session_discovery session_search past_tree episodes home_reading_parts
+        session_discovery session_search work_files work work_listing past_tree episodes home_reading_parts
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_episodes home_notes home_memory home_judging home_editing home_sessions
-        home_session_search home_tools home demo watch_home git_driver cli/ __main__""",
+        home_session_search home_tools home_work home demo watch_home git_driver cli/ __main__""",
     )
 ]
 

@@ -1,0 +1,78 @@
+"""Which work items were changed, for whoever brings their plans in line: said before the turn is on its line.
+
+A process that is killed between the two leaves the notice, and the next one goes on with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from gitmem.durable_file import remove_file
+from gitmem.layout import Layout
+from gitmem.records import Event, is_name
+
+#: It was created: its plan has to be made.
+NEW: Final = "+"
+#: It was given another plan.
+WRITTEN: Final = "="
+#: It has another objective, perhaps, or it ended.
+CHANGED: Final = "~"
+_MARKS: Final = (NEW, WRITTEN, CHANGED)
+_NAME: Final = "plans"
+
+
+class PlanNotices:
+    """The notices of one work tree.
+
+    Args:
+        layout: where they lie.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._folder = layout.private
+        self._taken: list[Path] = []
+
+    def put(self, items: Mapping[str, str]) -> None:
+        """Say that work items were changed.
+
+        Args:
+            items: by id one of `NEW`, `WRITTEN` and `CHANGED`.
+        """
+        lines = "".join(f"{mark}{item}\n" for item, mark in items.items())
+        with (self._folder / _NAME).open("a", encoding="utf-8") as file:
+            file.write(lines)
+
+    def take(self) -> dict[str, str]:
+        """Return the work items that were changed, each with what was said of it; kept until `done`."""
+        current = self._folder / _NAME
+        if current.exists():
+            current.replace(self._folder / f"{_NAME}.{os.getpid()}")
+        self._taken = sorted(self._folder.glob(f"{_NAME}.*"))
+        found: dict[str, str] = {}
+        for path in self._taken:
+            for line in path.read_text("utf-8", "replace").split("\n"):
+                if line[:1] in _MARKS and is_name(line[1:]):
+                    found[line[1:]] = min(found.get(line[1:], CHANGED), line[0])
+        return found
+
+    def exist(self) -> bool:
+        """Say whether anything may have to be done."""
+        return (self._folder / _NAME).exists() or any(self._folder.glob(f"{_NAME}.*"))
+
+    def done(self) -> None:
+        """Let go of what was taken."""
+        for path in self._taken:
+            remove_file(path)
+        self._taken = []
+
+
+def plan_mark(event: Event) -> str | None:
+    """Return what an event means for the plan of its work item, None if nothing."""
+    if event.kind != "work_item" or event.body["action"] == "pick":
+        return None
+    if event.body["action"] == "create":
+        return NEW
+    return WRITTEN if event.body.get("plan") is not None else CHANGED

@@ -1,0 +1,374 @@
+"""Work items as they are created, changed, picked, held up, ended: each change one turn, or part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitmem import errors
+from gitmem.authoring import Provenance, check_cause
+from gitmem.errors import AmbiguousMatch, GitmemError, TaskFinished, UnknownWorkItem, UsageError
+from gitmem.json_view import JsonView
+from gitmem.lifecycle_rules import next_snapshot
+from gitmem.records import Event, Receipt, check_name, mint_id, parse_event, record_ref
+from gitmem.refs import parse_ref
+from gitmem.turn import Turn, TurnRecorder, refuse_secret_names
+from gitmem.turn_work import TurnWork
+from gitmem.wait_rules import Wait, check_wait, wait_kind
+from gitmem.work_item import WorkItem
+from gitmem.work_rules import PLAN_STATUSES, parse_todo, todo_rows, unfinished_todos
+from gitmem.work_state import WorkReader, WorkState
+
+#: Why a change is not yet known to hold that was told to a turn of the caller's.
+OPEN_TURN: Final = "the turn is still open"
+_SHORTEST: Final = 4
+#: Errors by their code, for those that sealing met.
+_ERRORS: Final[Mapping[str, type[GitmemError]]] = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, GitmemError) and "code" in vars(kind)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkReply(JsonView):
+    """What became of a change.
+
+    Attributes:
+        work_item: as it is behind it; None where that is not known yet, with `reason`.
+        work_item_id: its id; None for a wait that no work item owns.
+        turn_id: the turn that holds the change; None where nothing had to be changed.
+        committed: that turn's commit.
+        reason: why it is not committed, or why nothing was done.
+        unchanged: it was so already.
+        wait: the wait that was registered.
+        cancelled_waits: ids of the waits that the change ended.
+        pick, focus_mode: of a pick: what it meant.
+        yielded: of a pick: the work item that gave way.
+        resumed: of an end: the work item that came back.
+        warnings: what the caller should know besides.
+    """
+
+    work_item: WorkItem | None
+    work_item_id: str | None
+    turn_id: str | None
+    committed: str | None
+    reason: str | None = None
+    unchanged: bool = False
+    wait: Wait | None = None
+    cancelled_waits: Sequence[str] = ()
+    pick: str | None = None
+    focus_mode: str | None = None
+    yielded: str | None = None
+    resumed: str | None = None
+    warnings: Sequence[str] = ()
+
+    @property
+    def source_ref(self) -> str | None:
+        """The address under which `get` finds what was changed."""
+        if self.work_item_id is not None:
+            return f"work_item:{self.work_item_id}"
+        return f"wait:{self.wait.id}" if self.wait is not None else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data; id, ref and revision stand at the top, too."""
+        data = {name: getattr(self, name) for name in WorkReply.__slots__}
+        revision = self.work_item.revision if self.work_item is not None else None
+        own = self.work_item_id or (self.wait.id if self.wait is not None else None)
+        return {"id": own, "source_ref": self.source_ref, "revision": revision, **data}
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What was true before a change: the state itself goes on with the ledger."""
+
+    item: WorkItem | None
+    waits: tuple[Wait, ...]
+    focus: str | None
+
+
+class Work:
+    """Changes work items.
+
+    Args:
+        recorder: opens turns.
+        reader: knows what there is.
+        now: the wall clock, seconds since 1970.
+    """
+
+    def __init__(self, recorder: TurnRecorder, reader: WorkReader, now: Callable[[], float]) -> None:
+        self._recorder = recorder
+        self._reader = reader
+        self._now = now
+
+    def create(
+        self,
+        objective: str,
+        *,
+        work_item_id: str | None = None,
+        by: Provenance,
+        workspace: str | None = None,
+        **fields: Any,
+    ) -> WorkReply:
+        """Create a work item; it waits to be picked.
+
+        Args:
+            objective: what is to be done.
+            work_item_id: an id of the caller's own.
+            by: who, and why.
+            workspace: id of where the work happens.
+            fields: `plan plan_status todo delivery_target blocked_by recheck_after_ms`.
+        """
+        if not isinstance(objective, str) or not objective.strip():
+            raise UsageError("a work item has an objective", field="objective")
+        if "plan" in fields and fields["plan"] is not None and not str(fields["plan"]).strip():
+            raise UsageError("the plan is blank", hint="Leave it out.", field="plan")
+        name = check_name(work_item_id, "work_item_id") if work_item_id else mint_id("work_item")
+        given = {"objective": objective.strip(), **_checked(fields)}
+        return self._change("create", name, given, by, workspace)
+
+    def update(
+        self, work_item: str, *, by: Provenance, expected_revision: int | None = None, **fields: Any
+    ) -> WorkReply:
+        """Change what is named of an open work item; the rest stays.
+
+        Args:
+            work_item: id, ref, or the beginning of an id.
+            by: who, and why.
+            expected_revision: the one that the caller has read; refused if there is another by now.
+            fields: as of `create`, `objective` and `clear_blocker` (with a reason); a todo list is replaced
+                as a whole.
+        """
+        given = _checked(fields)
+        if "objective" in given and not str(given["objective"]).strip():
+            raise UsageError("a work item has an objective", field="objective")
+        name = self.resolve(work_item, by.open_turn)
+        return self._change("update", name, {**given, "expected_revision": expected_revision}, by)
+
+    def pick(self, work_item: str, *, by: Provenance, clear_blocker: bool = False) -> WorkReply:
+        """Make a work item the focus of its session, or of the home.
+
+        Args:
+            work_item: id, ref, or the beginning of an id.
+            by: who, and why; the session is whose focus it becomes.
+            clear_blocker: nothing holds it up any more; needs a reason.
+        """
+        return self._change(
+            "pick", self.resolve(work_item, by.open_turn), {"clear_blocker": clear_blocker or None}, by
+        )
+
+    def complete(self, work_item: str, report: str | None = None, *, by: Provenance) -> WorkReply:
+        """Complete a work item; the report becomes its result brief.
+
+        Raises:
+            ReportMissing: there is no report; the work item stays open.
+        """
+        return self._change("complete", self.resolve(work_item, by.open_turn), {"report": report}, by)
+
+    def drop(self, work_item: str, *, by: Provenance) -> WorkReply:
+        """End a work item without a result."""
+        return self._change("drop", self.resolve(work_item, by.open_turn), {}, by)
+
+    def wait(
+        self,
+        waiting_for: str,
+        *,
+        wake: str,
+        by: Provenance,
+        work_item: str | None = None,
+        resource: str | None = None,
+        recheck_after_ms: int | None = None,
+    ) -> WorkReply:
+        """Register a wait; it takes the place of the others of its owner.
+
+        Args:
+            waiting_for: in words; they become the blocker of the work item.
+            wake: `operator_input task_result external timer system`.
+            by: who, and why.
+            work_item: whose wait it is; None is the focus of the session, else the agent itself.
+            resource: id of the task, timer or external trigger; needed for the first two.
+            recheck_after_ms: when somebody is to look at it in any case.
+        """
+        kind = wait_kind(wake)
+        named = check_wait(kind, waiting_for, resource)
+        owner = (
+            self.resolve(work_item, by.open_turn)
+            if work_item is not None
+            else self._reader.state().focus(by.session_id)
+        )
+        body = {
+            "kind": "wait",
+            "wait_id": mint_id("wait"),
+            "status": "active",
+            "wait_kind": kind,
+            "waiting_for": waiting_for.strip(),
+            "resource": named,
+            "work_item_id": owner,
+            "recheck_after_ms": recheck_after_ms,
+        }
+        event = self._event(body, by)
+        try:
+            return self._tell(event, owner, by)
+        except TaskFinished as error:
+            return WorkReply(None, owner, None, None, f"nothing to wait for: {error.message}")
+
+    def resolve(self, name: str, turn: Turn | None = None, *, state: WorkState | None = None) -> str:
+        """Return the id of the work item that an id, a ref or the beginning of an id names.
+
+        Args:
+            name: of it.
+            turn: an open turn that may have created it.
+            state: where it is looked for; None is what there is now.
+
+        Raises:
+            UnknownWorkItem: there is none in this home.
+            AmbiguousMatch: several ids begin so.
+        """
+        ids = (state or self._reader.state()).items
+        wanted = name
+        if name.startswith("work_item:"):
+            ref = parse_ref(name)
+            if ref.home is not None:
+                raise _unknown(name)
+            wanted = ref.id
+        if wanted in ids or _is_touched(turn, f"work_item:{wanted}"):
+            return wanted
+        near = [one for one in ids if len(wanted) >= _SHORTEST and one.startswith(wanted)]
+        if len(near) > 1:
+            raise AmbiguousMatch(
+                f"{name} fits {len(near)} work items: {', '.join(near[:10])}", matches=near[:10]
+            )
+        if not near:
+            raise _unknown(name)
+        return near[0]
+
+    def _change(
+        self, action: str, name: str, fields: Mapping[str, Any], by: Provenance, workspace: str | None = None
+    ) -> WorkReply:
+        body = {"kind": "work_item", "action": action, "work_item_id": name, **fields, "reason": by.reason}
+        return self._tell(self._event(body, by, workspace), name, by)
+
+    def _event(self, body: Mapping[str, Any], by: Provenance, workspace: str | None = None) -> Event:
+        check_cause(by)
+        known = {"source": by.source, "by": by.author if by.author == "operator" else None}
+        links = by.open_turn.links if by.open_turn is not None else {}
+        links = {
+            **links,
+            "session": by.session_id or links.get("session"),
+            "workspace": workspace or links.get("workspace"),
+        }
+        given = {name: value for name, value in {**links, **body, **known}.items() if value is not None}
+        return refuse_secret_names(parse_event(given, now=self._now()))
+
+    def _tell(self, event: Event, item: str | None, by: Provenance) -> WorkReply:
+        state = self._reader.state()
+        before = _Before(state.items.get(item or ""), state.waits_of(item), state.focus(event.session))
+        ready = self._foresee(event, by)
+        if ready is None:
+            return WorkReply(before.item, item, None, None, unchanged=True)
+        if by.open_turn is not None:
+            by.open_turn.tell(event)
+            return WorkReply(None, item, by.open_turn.id, None, OPEN_TURN)
+        turn = self._recorder.open(session=event.session, workspace=event.workspace)
+        with turn:
+            turn.tell(event)
+        return self._reply(event, ready, item, turn, before)
+
+    def _foresee(self, event: Event, by: Provenance) -> Event | None:
+        """Return an event as it would be sealed now, None if it would change nothing.
+
+        What an open turn has done to the same object before is not known until it is sealed.
+
+        Raises:
+            GitmemError: it would be refused.
+        """
+        if event.object is None or _is_touched(by.open_turn, record_ref(event.kind, event.id, event.object)):
+            return event
+        links = by.open_turn.links if by.open_turn is not None else {"session": event.session}
+        work = TurnWork(self._reader.source(), event.id, links, [event], is_completed=True)
+        ready = work.ready(event)
+        if ready is not None:
+            next_snapshot(ready, work.heads(event.kind, event.object))
+        return ready
+
+    def _reply(self, event: Event, ready: Event, item: str | None, turn: Turn, before: _Before) -> WorkReply:
+        receipt = turn.receipt
+        if receipt.refused:
+            raise _refusal(receipt.refused[0])
+        after = self._reader.state()
+        owner = item if event.kind == "work_item" else _owner(after, event.object) or item
+        shown = after.items.get(owner) if owner is not None and receipt.committed else None
+        body = ready.body
+        return WorkReply(
+            work_item=shown,
+            work_item_id=owner,
+            turn_id=receipt.turn_id,
+            committed=receipt.committed,
+            reason=receipt.reason,
+            wait=after.waits.get(event.object or "") if event.kind == "wait" else None,
+            cancelled_waits=_ended_waits(before, after),
+            pick=body.get("pick"),
+            focus_mode=body.get("focus_mode"),
+            yielded=body.get("yields"),
+            resumed=_resumed(before, after, event),
+            warnings=[*receipt.warnings, *_redacted(receipt), *_left(event, before.item)],
+        )
+
+
+def _is_touched(turn: Turn | None, ref: str) -> bool:
+    return turn is not None and any(record["source_ref"] == ref for record in turn.findings.records)
+
+
+def _owner(state: WorkState, wait: str | None) -> str | None:
+    found = state.waits.get(wait or "")
+    return found.work_item if found is not None else None
+
+
+def _ended_waits(before: _Before, after: WorkState) -> tuple[str, ...]:
+    return tuple(wait.id for wait in before.waits if not after.waits[wait.id].is_unresolved)
+
+
+def _resumed(before: _Before, after: WorkState, event: Event) -> str | None:
+    if event.body.get("action") not in ("complete", "drop") or before.focus != event.object:
+        return None
+    return after.focus(event.session)
+
+
+def _left(event: Event, item: WorkItem | None) -> list[str]:
+    """Warn of steps that were not done when a work item was completed."""
+    left = (
+        unfinished_todos(item.todo) if item is not None and event.body.get("action") == "complete" else None
+    )
+    return [str(left)] if left is not None else []
+
+
+def _redacted(receipt: Receipt) -> list[str]:
+    return [f"a secret ({found['rule']}) was redacted" for found in receipt.redactions]
+
+
+def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    known = {name: value for name, value in fields.items() if value is not None}
+    if "todo" in known:
+        known["todo"] = todo_rows(parse_todo(known["todo"]))
+    status = known.get("plan_status")
+    if status is not None and status not in PLAN_STATUSES:
+        raise UsageError(
+            f"plan_status is one of {', '.join(PLAN_STATUSES)}, not {status!r}", field="plan_status"
+        )
+    return known
+
+
+def _refusal(refused: Mapping[str, Any]) -> GitmemError:
+    """Return what sealing met as the error that it was."""
+    details = {
+        name: value for name, value in refused.items() if name not in ("event", "code", "message", "hint")
+    }
+    kind = _ERRORS.get(str(refused["code"]), errors.RefusedError)
+    return kind(str(refused.get("message") or refused["code"]), **details)
+
+
+def _unknown(name: str) -> UnknownWorkItem:
+    return UnknownWorkItem(
+        f"there is no work item {name[:200]!r}", hint="`gitmem work list` lists them.", work_item=name[:200]
+    )

@@ -16,7 +16,7 @@ class HomeSessionSearch:
 
     def session_search(
         self,
-        query: str = "",
+        query: object = "",
         *,
         session_id: str | None = None,
         around_message_id: str | None = None,
@@ -34,7 +34,7 @@ class HomeSessionSearch:
         reads, a query discovers, nothing browses. What cannot be answered has `success` false and `error`.
 
         Args:
-            query: what to find; plain words, no operators.
+            query: what to find; plain words, no operators. Anything else than text is looked for as its JSON.
             session_id: a conversation.
             around_message_id: a message in it.
             window: messages on each side of it, 1 to 20, default 5.

@@ -147,7 +147,7 @@ def check_request(
     Raises:
         UsageError: the query is blank, or an argument has no meaning.
     """
-    text = clean_text(_as_text(query)).strip()
+    text = clean_text(query_text(query)).strip()
     if not text:
         raise UsageError("the query is blank", hint="Say what to look for.", field="query")
     if sort not in get_args(Sort):
@@ -184,7 +184,7 @@ def read_times(options: Mapping[str, Any], now: float) -> dict[str, Any]:
     return {**options, **found}
 
 
-def _as_text(query: object) -> str:
+def query_text(query: object) -> str:
     """Return what was asked as text: a number, a list and the like as their JSON."""
     if isinstance(query, str) or query is None:
         return query or ""

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from gitmem.errors import UsageError
 from gitmem.records import clean_text
+from gitmem.search_reply import query_text
 
 Form = Literal["scroll", "read", "discover", "browse"]
 TimeOrder = Literal["newest", "oldest"]
@@ -49,7 +50,7 @@ def read_request(given: Mapping[str, Any]) -> SessionRequest:
     """
     session = _text(given, "session_id").removeprefix("session:")
     anchor = _text(given, "around_message_id")
-    query = _text(given, "query")
+    query = clean_text(query_text(given.get("query"))).strip()
     _refuse_profile(_text(given, "profile"), session)
     form: Form = "scroll" if session and anchor else "read" if session else "discover" if query else "browse"
     return SessionRequest(

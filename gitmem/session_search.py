@@ -114,7 +114,7 @@ class SessionSearch:
             "messages": told,
             "messages_before": window.before,
             "messages_after": window.after,
-            **self._neighbours(session, view, window, context),
+            **self._neighbours(session, view, window, request.window, context),
         }
         return fit(reply if warning is None else {**reply, "warning": warning}, leave_out_calls)
 
@@ -134,16 +134,16 @@ class SessionSearch:
         )
 
     def _neighbours(
-        self, session: str, view: SessionView, window: Window, context: Context
+        self, session: str, view: SessionView, window: Window, size: int, context: Context
     ) -> dict[str, Any]:
-        """Return how to go on in both directions; nothing where there is no more, or no more to be told."""
+        """Return how to go on in both directions, by `size`; nothing where there is no more to tell."""
         steps = {}
         for name, at, is_more in (
             ("previous", window.start, window.start > 0),
             ("next", window.end - 1, window.end < len(view)),
         ):
             if is_more and not context.holds(session, view.ids[at]):
-                steps[name] = {"session_id": session, "around_message_id": view.ids[at]}
+                steps[name] = _step(session, view.ids[at], size)
         return steps
 
     # Read
@@ -169,8 +169,7 @@ class SessionSearch:
             shown = f"The first {READ_FIRST} and the last {READ_LAST} of {total} messages"
             reply["message"] = f"{shown}; scroll from {last} for the rest."
             if not context.holds(request.session, last):
-                step = {"session_id": request.session, "around_message_id": last, "window": WIDEST_WINDOW}
-                reply["next"] = step
+                reply["next"] = _step(request.session, last, WIDEST_WINDOW)
         return fit(reply, leave_out_calls)
 
     # Discover
@@ -280,6 +279,11 @@ class SessionSearch:
                 first.append(name)
                 last.setdefault(name, facts.last)  # its events may have changed just now
         return sorted(((name, last[name]) for name in first), key=lambda pair: pair[::-1], reverse=True)
+
+
+def _step(session: str, anchor: str, window: int) -> dict[str, Any]:
+    """Return the arguments of the call that goes on, with the window, lest it shrinks on the way."""
+    return {"session_id": session, "around_message_id": anchor, "window": window}
 
 
 def _unknown(session: str) -> NotFound:

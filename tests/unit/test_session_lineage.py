@@ -47,7 +47,7 @@ class TestContext:
         assert found(mine.search("quokka")) == []
         scroll = mine.search(session_id="s1", around_message_id=old[0], window=1)
         assert ids(scroll["messages"]) == old
-        assert scroll["next"] == {"session_id": "s1", "around_message_id": old[1]}
+        assert scroll["next"] == {"session_id": "s1", "around_message_id": old[1], "window": 1}
 
     def test_compaction_that_went_on_under_another_id(self, home: AgentHome) -> None:
         """The parent's words left the context with the old id."""

@@ -74,7 +74,6 @@ class TestForms:
             ({"session_id": "s1", "around_message_id": "msg_000000000000000"}, "is no message"),
             ({"session_id": "s1", "around_message_id": 17}, "the id of a message"),
             ({"session_id": 5}, "session_id is text"),
-            ({"query": ["port"]}, "query is text"),
             ({"query": "port", "profile": "work"}, "'work' is another home"),
             ({"session_id": "work/s1"}, "'work' is another home"),
             ({"session_id": "/s1"}, "not a session"),
@@ -85,6 +84,16 @@ class TestForms:
             assert error in reply["error"], given
         with pytest.raises(UsageError):
             home.session_search(current_session="no id at all")
+
+    @pytest.mark.parametrize(
+        ("query", "text"),
+        [(1246, "order 1246"), (7.0, "lane 7"), (True, "it is true"), (["emu"], "an emu")],
+    )
+    def test_a_query_is_text(self, home: AgentHome, query: Any, text: str) -> None:
+        """Models send a number where they look for a number; like `memory_search` this one looks for it."""
+        talk(home, "s1", said(text))
+        assert found(home.session_search(query)) == ["s1"]
+        assert found(home.tools().call("session_search", {"query": query})) == ["s1"]
 
     def test_refs_are_ids_too(self, home: AgentHome) -> None:
         """Refs come from other replies; they name the same."""
@@ -142,12 +151,22 @@ class TestScroll:
         seen = ids(reply["messages"])
         assert "previous" not in reply
         while "next" in reply:
-            reply = home.session_search(**reply["next"], window=7)
+            reply = home.session_search(**reply["next"])
             assert reply["messages"][reply["messages_before"]]["id"] == seen[-1]
             seen += ids(reply["messages"])[reply["messages_before"] + 1 :]
         assert seen == messages
-        back = home.session_search(**reply["previous"], window=7)
+        back = home.session_search(**reply["previous"])
         assert ids(back["messages"])[-1] in messages
+
+    def test_a_step_keeps_the_window(self, home: AgentHome) -> None:
+        """Who reads on with 20 messages a step is not led on with 5 after the first."""
+        talk(home, "s1", numbered(120))
+        reply = home.session_search(session_id="s1")
+        for _ in range(3):
+            assert reply["next"]["window"] == 20
+            reply = home.session_search(**reply["next"])
+            assert reply["window"] == 20
+        assert reply["previous"]["window"] == 20
 
     def test_rebound_to_a_relative(self, home: AgentHome) -> None:
         """An anchor in another session of the conversation is followed there, with a warning."""
@@ -271,7 +290,6 @@ def test_the_tool_answers_as_the_method(home: AgentHome) -> None:
     assert ids(scroll["messages"]) == messages
     assert found(home.tools(session="s1").call("session_search", {"query": "zebra"})) == []
     wrong: list[dict[str, Any]] = [
-        {"query": 7},
         {"session_id": "nowhere"},
         {"profile": "work"},
         {"q": "zebra"},

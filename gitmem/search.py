@@ -31,6 +31,7 @@ from gitmem.note_ids import NoteIds
 from gitmem.postings_cache import DEFAULT_BYTES
 from gitmem.repository import Repository
 from gitmem.search_candidates import Candidate, Placed, in_order, retracted_last
+from gitmem.search_cursor import format_cursor, next_cursor, sign_of
 from gitmem.search_hits import HitMaker
 from gitmem.search_index import (
     IndexDamaged,
@@ -44,7 +45,6 @@ from gitmem.search_reply import (
     SearchReply,
     SearchRequest,
     check_request,
-    format_cursor,
 )
 
 if TYPE_CHECKING:
@@ -141,22 +141,22 @@ class Search:
         retracted = self._retracted()
         places = retracted_last(self._places(request, view, finder, found), retracted)
         if request.after is not None:
-            places = (one for one in places if one.place > request.after)
+            is_behind = request.after.is_behind
+            places = (one for one in places if is_behind(one.place, one.document.source_ref))
         page = list(islice(places, request.limit + 1))
         hits = HitMaker(found.weights, by, self._sight, self._judgements, retracted)
         shown = page[: request.limit]
-        cursor = (
-            format_cursor(page[request.limit - 1].place, request.sort) if len(page) > request.limit else None
-        )
         return SearchReply(
             query=request.query[:MAX_QUERY_CHARS],
             results=[
-                hits.make(one.document, one.score, found.explain(one.number) if request.explain else None)
+                hits.make(
+                    one.document, one.score, found.explain(one.number, one.score) if request.explain else None
+                )
                 for one in shown
             ],
             index_status=status_of(view, found.hidden),
             unmatched_terms=found.unmatched,
-            cursor=cursor,
+            cursor=_cursor_behind(request, shown) if len(page) > request.limit else None,
             query_cut=len(request.query) > MAX_QUERY_CHARS,
         )
 
@@ -252,6 +252,12 @@ def _exact_first(
     exact = [(*pair, True) for pair in ordered([may_be]) if _holds_all(pair[1], words)]
     rest = ((*pair, False) for pair in ordered(found.candidates))
     return found.top, chain(exact, rest)
+
+
+def _cursor_behind(request: SearchRequest, shown: Sequence[Placed]) -> str:
+    sign = sign_of(request.query, request.sort, advanced=request.advanced)
+    refs = [one.document.source_ref for one in shown]
+    return format_cursor(next_cursor(request.after, sign, shown[-1].place, refs))
 
 
 def _holds_all(document: Document, words: tuple[str, ...]) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gitmem.analysis import fold
 from gitmem.documents import Document
 from gitmem.judgement_rules import subject_of
-from gitmem.search_reply import Place
+from gitmem.search_cursor import Place
 
 #: A document that may become a hit: two numbers that decide its place (smaller comes first; of equal ones the
 #: refs decide), and its own number. A plain tuple: there are as many as matches.

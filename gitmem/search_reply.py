@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 
 from gitmem.errors import UsageError
 from gitmem.records import clean_text
+from gitmem.search_cursor import Cursor, parse_cursor, sign_of
 from gitmem.times import parse_until, parse_when
 
 Sort = Literal["relevance", "newest", "oldest"]
@@ -20,9 +19,6 @@ DEFAULT_LIMIT: Final = 10
 #: The year 9999, and as far back: whatever is further away is no time, nor is NaN.
 _LATEST: Final = 253_402_300_800
 MOST_HITS: Final = 50
-
-#: What decides a hit's place: smaller comes first; 1 where it was retracted, two numbers, its ref.
-Place = tuple[int, float, float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class SearchRequest:
         workspace: only what belongs to it, or to none.
         since, until: when it happened, seconds since 1970; both included.
         advanced: whether operators are read.
-        after: the place of the last hit of the page before.
+        after: where the page before ended.
     """
 
     query: str
@@ -48,7 +44,7 @@ class SearchRequest:
     sort: Sort
     advanced: bool
     explain: bool
-    after: Place | None
+    after: Cursor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +160,7 @@ def check_request(
         sort=sort,  # type: ignore[arg-type]
         advanced=advanced,
         explain=explain,
-        after=None if cursor is None else parse_cursor(cursor, sort),
+        after=None if cursor is None else parse_cursor(cursor, sign_of(text, sort, advanced=advanced)),
     )
 
 
@@ -238,27 +234,3 @@ def _check_time(name: str, value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LATEST:
         raise UsageError(f"{name} is a time in seconds since 1970, not {str(value)[:40]!r}", field=name)
     return float(value)
-
-
-def format_cursor(place: Place, sort: str) -> str:
-    """Return the opaque text that stands for a place in an order."""
-    last, first, second, ref = place
-    row = json.dumps([sort, last, first.hex(), second.hex(), ref], separators=(",", ":"))
-    return base64.urlsafe_b64encode(row.encode("utf-8", "surrogatepass")).decode("ascii").rstrip("=")
-
-
-def parse_cursor(text: str, sort: str) -> Place:
-    """Return the place that a cursor stands for.
-
-    Raises:
-        UsageError: it is none, or of another order.
-    """
-    try:
-        row = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        of, last, first, second, ref = row
-        place = int(last), float.fromhex(first), float.fromhex(second), str(ref)
-    except (binascii.Error, AttributeError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise UsageError("not a cursor", hint="Take it from the page before.", field="cursor") from error
-    if of != sort:
-        raise UsageError(f"the cursor is of a search by {of}", hint="Keep the options.", field="cursor")
-    return place

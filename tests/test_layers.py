@@ -38,7 +38,7 @@ FLOORS = [
         work_ref work_ref_merge work_ref_evidence work_ref_text stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates question traits documents manifest
-        postings_cache exact_words snippet advanced_query search_reply
+        postings_cache exact_words snippet advanced_query search_cursor search_reply
         session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
         git_pattern attributes git_refs episode_marks episode_rules episode_record git_config reachability growing_file ledger_tree line_trees

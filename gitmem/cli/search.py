@@ -15,6 +15,8 @@ from gitmem.control_signs import show_controls
 from gitmem.times import short_time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gitmem.search import SearchReply
 
 
@@ -74,8 +76,20 @@ def _hit(number: int, hit: Any) -> str:
     head = f"{number:>2}. {click.style(title, bold=True)}  {click.style(when, dim=True)}"
     found = "" if text == title else f"    {text}\n"  # a session is its title
     blocked = hit.metadata.get("blocked")
+    why = f"    {click.style(_why(hit.explanation), dim=True)}\n" if hit.explanation else ""
     mark = click.style(f"  withheld from the agent: {', '.join(blocked)}", fg="yellow") if blocked else ""
-    return f"{head}\n{found}    {where}{click.style(hit.source_ref, dim=True)}{mark}"
+    return f"{head}\n{found}{why}    {where}{click.style(hit.source_ref, dim=True)}{mark}"
+
+
+def _why(told: Mapping[str, Any]) -> str:
+    """Return on one line what the score of a hit is made of."""
+    terms = []
+    for term, facts in told["terms"].items():
+        near = "".join(f" {count:g} at {distance}" for distance, count in facts["near"].items())
+        terms.append(f"{show_controls(term)} {facts['count']}{near} × {facts['weight']:.2f}")
+    parts = [f"{told[name]:.2f} {name}" for name in ("text", "conversation", "time") if told.get(name)]
+    typed = f" + {told['as_typed']:.2f} as typed" if told.get("as_typed") else ""
+    return f"({' + '.join(parts) or '0'}) × {told.get('factor', 1.0):.2f}{typed}: {', '.join(terms)}"
 
 
 def _tell_doubts(reply: SearchReply) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gitmem.advanced_query import find_operands
-from gitmem.analysis import QueryUnit
+from gitmem.analysis import QueryUnit, analyze_query, is_spaceless
 from gitmem.documents import Document
 from gitmem.question import Question, parse_question
 from gitmem.scoring.corpus import Corpus
@@ -78,9 +78,15 @@ class Found:
             having = having[self.totals[having] >= bar]
         return candidates_of(self.corpus, -self.totals[having], self.numbers[having])
 
-    def explain(self, number: int) -> dict[str, Any]:
-        """Return what the score of a document is made of."""
-        return explain(self.corpus, self.scores, number)
+    def explain(self, number: int, score: float) -> dict[str, Any]:
+        """Return what the score of a document is made of.
+
+        Args:
+            number: of the document.
+            score: as it is shown; more than its own where it has the words as they were typed.
+        """
+        told = explain(self.corpus, self.scores, number)
+        return {**told, "as_typed": round(score - self.score_of(number), 6)}
 
 
 class Finder:
@@ -139,7 +145,9 @@ class Finder:
         units: list[QueryUnit] = []
         for operand in find_operands(query):
             units += operand.units
-            if operand.prefix is not None:
+            if operand.prefix is not None and is_spaceless(operand.prefix):
+                units += analyze_query(operand.prefix, keep_all=True)
+            elif operand.prefix is not None:
                 terms = dict.fromkeys(prefixed_terms(self.corpus, operand.prefix), 1.0)
                 units.append(QueryUnit(f"{operand.prefix}*", terms, ()))
         return Question(units, {})

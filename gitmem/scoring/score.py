@@ -68,7 +68,7 @@ def score(corpus: Corpus, question: Question, *, everywhere: bool = False) -> Sc
     with corpus.spaces.lend() as space:
         said = [wanted for wanted in words.wanted if not wanted.is_name]
         add_text_scores(corpus, said or words.wanted, space)
-        # Who is only named or speaks, in half of all messages, is no answer where something else was asked for.
+        # Who is named in half of all messages is no answer where something else is asked for.
         touched = space.total[2:-2] > 0
         if said:
             add_text_scores(corpus, [wanted for wanted in words.wanted if wanted.is_name], space)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.advanced_query import Logic, Operand, evaluate
-from gitmem.analysis import count_terms
+from gitmem.analysis import analyze_query, count_terms, is_spaceless
 from gitmem.documents import Document
 from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.part_arrays import Floats, Mask, Places
@@ -101,10 +101,13 @@ def advanced_matches(query: str, corpus: Corpus, document_of: Callable[[int], Do
 
 
 def _operand_matches(operand: Operand, corpus: Corpus, document_of: Callable[[int], Document]) -> Mask:
+    units = operand.units
     if operand.prefix is not None:
-        return _having(corpus, prefixed_terms(corpus, operand.prefix))
+        if not is_spaceless(operand.prefix):
+            return _having(corpus, prefixed_terms(corpus, operand.prefix))
+        units = tuple(analyze_query(operand.prefix, keep_all=True))  # every place in such text begins a word
     found: Mask | None = None
-    for term in (term for unit in operand.units for term in unit.simple):
+    for term in (term for unit in units for term in unit.simple):
         here = _having(corpus, [term])
         found = here if found is None else found & here
     if found is None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitmem.analysis import CHARACTER_WEIGHT, QueryUnit
+from gitmem.analysis import CHARACTER_WEIGHT, EDGE_WEIGHT, QueryUnit
 from gitmem.question import Question
 from gitmem.scoring.corpus import Corpus
 from gitmem.scoring.part_arrays import Floats, Places
@@ -76,7 +76,7 @@ def choose_terms(corpus: Corpus, question: Question) -> Words:
         for term, share in others:
             shares[term] = max(shares.get(term, 0.0), share)
         found += bool(exact or others)
-        if not exact:
+        if not any(unit.terms[term] > EDGE_WEIGHT for term in exact):
             unmatched.append(unit.surface)
     wanted = []
     for term, share in shares.items():

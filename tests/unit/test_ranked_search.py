@@ -99,9 +99,55 @@ def test_an_explanation_says_what_a_score_is_made_of(home: SearchHome) -> None:
         "weight": beside.explanation["terms"]["key"]["weight"],
         "near": {"-1": 1.0},
     }
-    parts = {name: beside.explanation[name] for name in ("text", "conversation", "time", "factor")}
-    total = (parts["text"] + parts["conversation"] + parts["time"]) * parts["factor"]
+    parts = {
+        name: beside.explanation[name] for name in ("text", "conversation", "time", "factor", "as_typed")
+    }
+    total = (parts["text"] + parts["conversation"] + parts["time"]) * parts["factor"] + parts["as_typed"]
     assert beside.score == pytest.approx(total, abs=1e-5)
+
+
+def test_an_explanation_tells_what_words_as_typed_add(home: SearchHome) -> None:
+    """Else the parts would not make the score."""
+    home.say("the red bicycles")
+    home.say("a red bicycle")
+    (first, second) = home.search("red bicycle", explain=True).results
+    assert (first.snippet, second.snippet) == ("a red bicycle", "the red bicycles")
+    assert first.explanation is not None
+    assert second.explanation is not None
+    assert first.explanation["as_typed"] > 0 == second.explanation["as_typed"]
+
+
+def test_pages_repeat_nothing_while_turns_are_written(home: SearchHome) -> None:
+    """Each new record changes how rare every word is."""
+    for number in range(30):
+        home.say(f"staging port {number}" + " filler" * (number % 7))
+    seen: list[str] = []
+    cursor = None
+    for _ in range(10):
+        reply = home.search("staging port", limit=5, cursor=cursor)
+        seen += [hit.source_ref for hit in reply.results]
+        cursor = reply.cursor
+        if cursor is None:
+            break
+        home.say("staging " + "port " * 3)
+    assert len(seen) == len(set(seen)) >= 30
+
+
+def test_chinese_words_with_a_particle_in_them_tell_texts_apart(home: SearchHome) -> None:
+    """`对` says nothing alone, but a 对象 (an object) is no 图象 (an image)."""
+    right = home.say("对象存储每月费用三百元").source_ref
+    home.say("图象存储每月费用五百元")
+    reply = home.search("对象存储每月费用是多少")
+    assert reply.results[0].source_ref == right
+    start, end = reply.results[0].highlights[0]
+    assert reply.results[0].snippet[start:end] == "对象存储每月费用"
+
+
+def test_a_prefix_in_text_without_spaces_is_a_part_of_it(home: SearchHome) -> None:
+    """Every place in such text begins a word, and a single character of it is not enough."""
+    ref = home.say("大别山项目的预算").source_ref
+    home.say("桂林山水")
+    assert home.refs("大别山*", advanced=True) == [ref]
 
 
 def test_a_hit_is_short_whatever_its_source(home: SearchHome) -> None:

@@ -62,10 +62,11 @@ class EpisodeFacts:
         """Drop the fold: what was noted did not come to the line."""
         self._known = None
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the mark of every turn, writer by writer, in the order of their lines."""
-        for path, rows in self._of(None, self._facts.values().items()):
-            yield from ([*row, path] for row in rows)
+    def rows(self) -> list[Row]:
+        """Return the mark of every turn, writer by writer, in the order of their lines."""
+        self._known = None  # what is new comes here, and would not be told to the fold
+        found = self._of(None, self._facts.values().items())
+        return [[*row, path] for path, rows in found for row in rows]
 
     def evidence(self, turn: str, place: str) -> TurnEvidence:
         """Return a turn of one segment as evidence.

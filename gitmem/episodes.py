@@ -195,7 +195,7 @@ class Episodes:
         Raises:
             EpisodeMoved: what was recorded of it is something else; a turn of it was forgotten since.
         """
-        rows = list(self._facts.rows())
+        rows = self._facts.rows()
         places = places_of(rows, frame.turns)
         turns = [self._evidence(turn, places) for turn in frame.turns]
         episode = make_episode(frame, turns, self._item(frame, rows))

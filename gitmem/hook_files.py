@@ -32,6 +32,7 @@ from gitmem.hook_scripts import (
     kept_beside,
     make_room,
     read_script,
+    spelled_as_in,
     take_out,
 )
 from gitmem.json_view import JsonView
@@ -209,7 +210,7 @@ class HookFiles:
         return changed, notes
 
     def _beside(self, name: str) -> bytes:
-        return filled_script(read_script(name), self._python, None)
+        return filled_script(read_script(name), spelled_as_in(self.folder / name, self._python), None)
 
     # In a folder of gitmem's, before the one that Git used
 
@@ -238,7 +239,8 @@ class HookFiles:
         present = [name for name in _PRESENT if name not in self._names and is_run(there / name)]
         for name in (*self._names, *_LATER, *present):
             script = name if name in self._names else _RELAY
-            yield name, filled_script(read_script(script), self._python, f"{other}/{name}")
+            python = spelled_as_in(self._own / name, self._python)
+            yield name, filled_script(read_script(script), python, f"{other}/{name}")
 
     def _point_here(self) -> None:
         before: dict[str, Any] = {}

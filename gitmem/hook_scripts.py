@@ -37,6 +37,35 @@ def filled_script(script: bytes, python: str, other: str | None) -> bytes:
     return b"\n".join(rows)
 
 
+def spelled_as_in(path: Path, python: str) -> str:
+    """Return an interpreter as the hook at a path spells it: `bin/python` and `bin/python3` may be one.
+
+    Both have to lie in one folder, because those of two environments often lead to one file.
+    """
+    named = _interpreter_of(path)
+    if named is None or _place(named) != _place(python):
+        return python
+    return named
+
+
+def _interpreter_of(path: Path) -> str | None:
+    """Return the interpreter that one of gitmem's hooks starts; None where none is to be read."""
+    if not is_ours(path):
+        return None
+    for row in path.read_bytes().split(b"\n"):
+        if row.startswith(b"python="):
+            try:
+                words = shlex.split(os.fsdecode(row.removeprefix(b"python=")))
+            except ValueError:  # somebody edited it
+                return None
+            return words[0] if len(words) == 1 else None
+    return None
+
+
+def _place(python: str) -> tuple[Path, Path]:
+    return Path(python).parent.resolve(), Path(python).resolve()
+
+
 def kept_beside(path: Path) -> Path:
     """Return where the hook that was at a path is kept while gitmem's stands there."""
     return path.with_name(path.name + _KEPT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,24 @@ class TestInGitsFolder:
         assert states(home) == {"installed", "outdated"}
         act(home, "install")
         assert states(home) == {"installed"}
+
+    @pytest.mark.parametrize("folder", [None, ".githooks"])
+    def test_an_interpreter_of_two_names_is_one(self, home: Path, tmp_path: Path, folder: str | None) -> None:
+        """`python -c` and `gitmem` of one environment start by other names, and no hook is outdated by it."""
+        if folder is not None:
+            git("config", "core.hooksPath", folder, cwd=home)
+        for name in ("one", "two"):
+            environment = tmp_path / name / "bin"
+            environment.mkdir(parents=True)
+            (environment / "python").symlink_to(sys.executable)
+            (environment / "python3").symlink_to("python")
+        act(home, "install", python=str(tmp_path / "one/bin/python"))
+        same = str(tmp_path / "one/bin/python3")
+        assert {hook.state for hook in act(home, "states", python=same).hooks} == {"installed"}
+        assert act(home, "install", python=same).changed == []
+        other = str(tmp_path / "two/bin/python")
+        assert "outdated" in {hook.state for hook in act(home, "states", python=other).hooks}
+        assert "pre-commit" in act(home, "install", python=other).changed
 
 
 @pytest.mark.slow

@@ -107,6 +107,7 @@ def read_authored(
     receipts: Receipts,
     *,
     note_id: str | None = None,
+    longest: int | None = None,
     clock: Callable[[], int] = time.time_ns,
 ) -> ReadAuthored | None:
     """Read one file and make its documents; None where there is no file.
@@ -117,6 +118,7 @@ def read_authored(
         id_of: gives the id of a note or episode that has none of its own.
         receipts: what was forgotten is left out.
         note_id: the note's id, where other notes decide it.
+        longest: make documents of so many characters at most, up to the end of a line.
         clock: wall clock in nanoseconds.
     """
     file = read_managed(root, path)
@@ -131,7 +133,7 @@ def read_authored(
         digest=hashlib.sha256(file.content).hexdigest(),
         racy=_is_racy(file.stat, clock()),
     )
-    return _with_documents(file, mark, receipts, lambda own: note_id or own or id_of(path))
+    return _with_documents(file, mark, receipts, lambda own: note_id or own or id_of(path), longest)
 
 
 def mark_of_problem(reason: str) -> FileMark:
@@ -140,13 +142,19 @@ def mark_of_problem(reason: str) -> FileMark:
 
 
 def _with_documents(
-    file: ManagedFile, mark: FileMark, receipts: Receipts, id_of: Callable[[str | None], str]
+    file: ManagedFile,
+    mark: FileMark,
+    receipts: Receipts,
+    id_of: Callable[[str | None], str],
+    longest: int | None,
 ) -> ReadAuthored:
     if receipts.blobs and receipts.is_forgotten_blob(hash_object("blob", file.content)):
         return ReadAuthored(mark, [])
     text = decode_text(file.content)
     if isinstance(text, Problem):
         return ReadAuthored(replace(mark, problem=str(text)), [])
+    if longest is not None and len(text) > longest:
+        text = text[:longest].rpartition("\n")[0] or text[:longest]
     ts = _time_of(file.stat)
     if is_note_path(file.path):
         front = read_front_matter(text)

@@ -37,10 +37,12 @@ def _reasons(view: IndexView) -> Iterator[str]:
     """Say what an answer may lack, and what the index does not hold as it should."""
     unread = view.unindexed.pending - view.unindexed.read
     if unread > 0:
-        what = counted(unread, "older record or file", "older records or files")
+        what = counted(unread, "record or file", "records or files")
         yield f"not indexed yet and not searched: {what}"
         if not view.is_there and not view.doubts:
             yield "there is no index yet"
+    if cut := view.unindexed.cut:
+        yield f"not indexed yet and searched at the beginning only: {counted(cut, 'long file')}"
     if outdated := len(view.backlog.outdated):
         total = max(view.manifest.renewing, outdated)
         done = f"{total - outdated:,} of {counted(total, 'segment or file', 'segments and files')}"

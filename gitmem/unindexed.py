@@ -23,6 +23,8 @@ MOST_RECORDS: Final = 500
 MOST_BYTES: Final = 1024 * 1024
 #: Long texts of more bytes are searched in their head and tail until they are indexed.
 _LONGEST: Final = 256 * 1024
+#: Of a file for which there is no room so many characters are searched until it is indexed.
+_HEAD: Final = 32 * 1024
 
 
 #: Path of a segment and bytes of a line in it: how much room its record takes, and the record's documents.
@@ -37,8 +39,9 @@ class Unindexed:
         part: its documents.
         pending: records and files that are not indexed.
         read: how many of them are in `part`.
-        files: paths of the files that were read.
+        files: paths of the files that were read to their end.
         problems: names of what cannot be searched, and why.
+        cut: how many files were read at their beginning only.
         lines: what was read of the ledger; the next search reads most of it again.
     """
 
@@ -47,6 +50,7 @@ class Unindexed:
     read: int
     files: frozenset[str]
     problems: Mapping[str, str] = field(default_factory=dict)
+    cut: int = 0
     lines: Lines = field(default_factory=dict)
 
 
@@ -90,7 +94,7 @@ def read_unindexed(
     # Half for what people write, so that a checkout does not hide the last turns.
     room = _Room(MOST_RECORDS // 2, MOST_BYTES // 2)
     files = frozenset(reading.take_files(backlog, room))
-    room = _Room(room.records + MOST_RECORDS // 2, room.bytes + MOST_BYTES // 2)
+    room = _Room(max(room.records, 0) + MOST_RECORDS // 2, max(room.bytes, 0) + MOST_BYTES // 2)
     for segment in backlog.new_segments:
         reading.take_newest(segment, manifest.segments.get(segment.path), room)
         if room.is_full:
@@ -101,6 +105,7 @@ def read_unindexed(
         reading.read,
         files,
         reading.problems,
+        reading.cut,
         reading.lines,
     )
 
@@ -120,12 +125,14 @@ class _Reading:
         documents: what is searched.
         read: how many records and files that are.
         problems: names of what cannot be searched, and why.
+        cut: how many files were read at their beginning only.
         lines: what was read of the ledger.
     """
 
     def __init__(self, sources: Sources, known: Lines) -> None:
         self.documents: list[Indexed] = []
         self.read = 0
+        self.cut = 0
         self.problems: dict[str, str] = {}
         self.lines: dict[tuple[str, bytes], tuple[int, list[Indexed]]] = {}
         self._sources = sources
@@ -147,20 +154,26 @@ class _Reading:
         return None
 
     def take_files(self, backlog: Backlog, room: _Room) -> Iterator[str]:
-        """Take changed files, and yield their paths."""
+        """Take changed files, and yield the paths of those that were read to their end."""
         sources = self._sources
         id_of = sources.note_ids.lookup(note_paths(sources))
         for path in backlog.new_files:
-            found = read_authored(sources.root, path, id_of, sources.receipts)
+            if room.is_full:
+                return
+            size = sources.found.files[path].st_size if sources.found is not None else 0
+            is_whole = size <= room.bytes
+            longest = None if is_whole else min(_HEAD, room.bytes)
+            found = read_authored(sources.root, path, id_of, sources.receipts, longest=longest)
             if found is None:
                 continue
-            if not room.take(found.mark.size):
-                return
+            room.take(size if longest is None else longest)
             self.read += 1
+            self.cut += not is_whole
             self.documents += analyzed(found.documents)
             if found.mark.problem is not None:
                 self.problems[path] = found.mark.problem
-            yield path
+            if is_whole:
+                yield path
 
     def take_newest(self, segment: Segment, mark: SegmentMark | None, room: _Room) -> None:
         """Take a segment's new lines, the last line first."""

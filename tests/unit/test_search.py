@@ -396,6 +396,33 @@ def test_a_record_is_found_at_once_behind_a_long_backlog(home: SearchHome) -> No
     assert reply.index_status.reasons == []
 
 
+def test_a_long_file_takes_only_its_own_share(home: SearchHome) -> None:
+    """A large file hides nothing written before or after it; what is not searched of it is said."""
+    home.say("apple before")
+    long = "# Big\n\nopening words\n" + "blah blub\n" * 150_000 + "deepnote\n"
+    home.write({"notes/small.md": "pear", "notes/big.md": long, "notes/other.md": "plum"})
+    home.say("kumquat after")
+    for word, ref in (("kumquat", "message"), ("apple", "message"), ("pear", "note"), ("plum", "note")):
+        assert [hit.kind for hit in home.search(word).results] == [ref], word
+    assert [hit.path for hit in home.search("opening").results] == ["notes/big.md"]
+    reply = home.search("deepnote")
+    assert reply.results == []
+    reasons = reply.index_status.reasons
+    assert reasons == ["not indexed yet and searched at the beginning only: 1 long file"]
+    home.catch_up()
+    assert [hit.path for hit in home.search("deepnote").results] == ["notes/big.md"]
+
+
+def test_long_files_leave_the_newest_records_their_room(home: SearchHome) -> None:
+    """However many large files wait, half of what is read belongs to what was said last."""
+    home.write({f"notes/{number}.md": "blah blub\n" * 60_000 for number in range(30)})
+    for number in range(200):
+        home.say(f"kumquat {number}")
+    assert home.search("kumquat", limit=50).index_status.pending == 230
+    assert len(home.search("199").results) == 1
+    assert len(home.search("0").results) == 1
+
+
 def test_the_tail_can_be_left_out(home: SearchHome) -> None:
     """How fast the index itself is can be measured."""
     home.say("staging")

@@ -7,6 +7,7 @@ the branch already. Then everything that waits is brought to the branch, as far 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,9 +17,10 @@ from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchBusy, BranchLanding
 from gitmem.branch_merge import CONFLICTS, conflict_of
 from gitmem.branch_snapshot import BranchSnapshot
-from gitmem.branch_tags import BranchTags
+from gitmem.branch_tags import TAGS, BranchTags
 from gitmem.commit_signing import SigningFailed
 from gitmem.errors import HeadMoved, ProtectedPath, RefusedError
+from gitmem.git_lock import remove_stale
 from gitmem.layout import Layout
 from gitmem.pending_writes import Landing, PendingWrites
 from gitmem.repository import Repository
@@ -257,6 +259,8 @@ class QueueTurn:
         """Tag a write's commit; one that cannot be tagged now goes on waiting for that alone."""
         if write.tag is None:
             return True
+        with suppress(OSError):  # a killed process of gitmem held it; under the home's lock nobody does
+            remove_stale(self._parts.layout.common_dir / f"{TAGS}{write.tag.name}")
         tags = BranchTags(self._parts.repository)
         commit = settled.committed or tags.commit_of(write.path, self._parts.repository.head().commit)
         fault = "its commit is not found" if commit is None else tags.put(write.tag, commit, write.author)

@@ -95,7 +95,7 @@ def guide(config: HomeConfig) -> str:
 
 def tool_descriptions(config: HomeConfig) -> dict[str, ToolDescription]:
     """Return the tools that a model is offered, by name."""
-    tools = (_memory(config), _search(), _get(), _note(), _sessions())
+    tools = (_memory(config), _search(), _get(), _note(), _sessions(), _work())
     return {tool.name: tool for tool in tools}
 
 
@@ -207,6 +207,45 @@ def _sessions() -> ToolDescription:
                 "role_filter": _text("Whose words to find, such as 'tool'; default 'user,assistant'."),
             },
             [],
+        ),
+    )
+
+
+def _work() -> ToolDescription:
+    step = {
+        "type": "object",
+        "properties": {"text": _text(), "state": _choice(("pending", "in_progress", "completed"))},
+        "required": ["text"],
+    }
+    return ToolDescription(
+        "memory_work",
+        "Keep track of what you are doing, across conversations. Create a work item for work of more than a "
+        "few steps, pick it, keep its todo list as it is now, and complete it with a report of what came of "
+        "it: without a report it stays open. With 'wait' say what you wait for and what ends it; then stop. "
+        "Picking another one puts the present one aside until that ends. What is worked on is told by your "
+        "tools' traces; you need not list files or commands.",
+        _object(
+            {
+                "action": _choice(("create", "update", "pick", "wait", "complete", "drop", "list", "show")),
+                "work_item_id": _text("Which one; for wait left out: the one you work on."),
+                "objective": _text("What is to be done, for create and update."),
+                "plan": _text("How, as Markdown; it becomes a file that people may edit."),
+                "plan_status": _choice(("draft", "ready", "needs_input")),
+                "todo": {"type": "array", "items": step, "description": "All steps; replaces the list."},
+                "delivery_target": _text("Where the result is to go."),
+                "blocked_by": _text("What holds it up, where nothing can be waited for."),
+                "clear_blocker": {"type": "boolean", "description": "For pick and update; needs a reason."},
+                "expected_revision": {"type": "integer", "description": "The revision that you have read."},
+                "report": _text("For complete: what came of it, for the operator."),
+                "waiting_for": _text("For wait: what you wait for, in words."),
+                "wake": _choice(("operator_input", "task_result", "external", "timer", "system")),
+                "resource": _text("For wait: id of the task, timer or trigger."),
+                "recheck_after_ms": {"type": "integer", "description": "When to look again in any case."},
+                "filter": _text("For list: open, runnable, blocked, completed, …; default all."),
+                "limit": {"type": "integer", "description": "For list: 1 to 100; default 20."},
+                "reason": _text("Why, in a sentence."),
+            },
+            ["action"],
         ),
     )
 

@@ -22,7 +22,18 @@ _CAUSE: Final = ("session", "turn", "source", "reason")
 #: Arguments that a tool takes besides those that its description names.
 _ALSO: Final[Mapping[str, Sequence[str]]] = {"memory": ("new_text",), "session_search": ("profile",)}
 #: Tools that see for themselves to the types of their arguments: a query may look like a number.
-_LENIENT: Final = frozenset({"memory", "memory_search", "session_search"})
+_LENIENT: Final = frozenset({"memory", "memory_search", "session_search", "memory_work"})
+#: What the tool of work items hands on, by its action.
+_WORK: Final[Mapping[str, Sequence[str]]] = {
+    "create": ("work_item_id", "plan", "plan_status", "todo", "delivery_target", "blocked_by",
+               "recheck_after_ms"),
+    "update": ("objective", "plan", "plan_status", "todo", "delivery_target", "blocked_by",
+               "recheck_after_ms", "clear_blocker", "expected_revision"),
+    "pick": ("clear_blocker",),
+    "wait": ("wake", "resource", "recheck_after_ms"),
+    "complete": ("report",),
+    "drop": (),
+}  # fmt: skip
 
 
 class ToolHome(Protocol):
@@ -67,6 +78,38 @@ class ToolHome(Protocol):
         """Gives a note another path."""
 
     @property
+    def work_create(self) -> Callable[..., Any]:
+        """Creates a work item."""
+
+    @property
+    def work_update(self) -> Callable[..., Any]:
+        """Changes a work item."""
+
+    @property
+    def work_pick(self) -> Callable[..., Any]:
+        """Puts a work item into focus."""
+
+    @property
+    def work_wait(self) -> Callable[..., Any]:
+        """Registers a wait."""
+
+    @property
+    def work_complete(self) -> Callable[..., Any]:
+        """Completes a work item."""
+
+    @property
+    def work_drop(self) -> Callable[..., Any]:
+        """Drops a work item."""
+
+    @property
+    def work_list(self) -> Callable[..., Any]:
+        """Lists work items."""
+
+    @property
+    def work_show(self) -> Callable[..., Any]:
+        """Shows a work item."""
+
+    @property
     def note_remove(self) -> Callable[..., Any]:
         """Removes a note."""
 
@@ -78,8 +121,8 @@ class HomeTools:
         """Return tools for a model.
 
         Args:
-            names: which of `memory`, `memory_search`, `memory_get`, `memory_note` and `session_search`; None
-                is all.
+            names: which of `memory`, `memory_search`, `memory_get`, `memory_note`, `session_search` and
+                `memory_work`; None is all.
             cause: `session`, `turn`, `by` and `origin` of whatever the model changes.
         """
         return Tools(self, names, cause)
@@ -112,6 +155,7 @@ class Tools:
             "memory_get": self._get,
             "memory_note": self._note,
             "session_search": self._sessions,
+            "memory_work": self._work,
         }
 
     @property
@@ -190,6 +234,29 @@ class Tools:
             found = self._home.note_show(_needed(given, "note"), by="agent")
             return {"note": {"id": found.id, "path": found.path, "title": found.title, "content": found.text}}
         raise UsageError("action is one of add, edit, append, move, remove, show", field="action")
+
+    def _work(self, given: dict[str, Any]) -> Any:
+        action, cause = str(given.get("action")), self._with_cause(given)
+        if action == "list":
+            options = {"limit": given["limit"]} if given.get("limit") is not None else {}
+            return self._home.work_list(given.get("filter") or "all", session=cause.get("session"), **options)
+        if action == "show":
+            return self._home.work_show(_needed(given, "work_item_id"))
+        if action not in _WORK:
+            raise UsageError(f"action is one of {', '.join((*_WORK, 'list', 'show'))}", field="action")
+        chosen = {name: given[name] for name in _WORK[action] if given.get(name) is not None}
+        if action == "create":
+            return self._home.work_create(_needed(given, "objective"), **chosen, **cause)
+        if action == "wait":
+            item = given.get("work_item_id")
+            return self._home.work_wait(_needed(given, "waiting_for"), work_item=item, **chosen, **cause)
+        changes = {
+            "update": self._home.work_update,
+            "pick": self._home.work_pick,
+            "complete": self._home.work_complete,
+            "drop": self._home.work_drop,
+        }
+        return changes[action](_needed(given, "work_item_id"), **chosen, **cause)
 
     def _with_cause(self, given: dict[str, Any]) -> dict[str, Any]:
         own = {key: given[key] for key in _CAUSE if given.get(key) is not None}

@@ -23,6 +23,8 @@ from gitmem.work_state import WorkReader, WorkState
 #: Why a change is not yet known to hold that was told to a turn of the caller's.
 OPEN_TURN: Final = "the turn is still open"
 _SHORTEST: Final = 4
+_TEXTS: Final = frozenset({"objective", "plan", "delivery_target", "blocked_by", "report"})
+_FIELDS: Final = _TEXTS | {"plan_status", "todo", "recheck_after_ms", "clear_blocker"}
 #: Errors by their code, for those that sealing met.
 _ERRORS: Final[Mapping[str, type[GitmemError]]] = {
     kind.code: kind
@@ -164,7 +166,9 @@ class Work:
         Raises:
             ReportMissing: there is no report; the work item stays open.
         """
-        return self._change("complete", self.resolve(work_item, by.open_turn), {"report": report}, by)
+        return self._change(
+            "complete", self.resolve(work_item, by.open_turn), _checked({"report": report}), by
+        )
 
     def drop(self, work_item: str, *, by: Provenance) -> WorkReply:
         """End a work item without a result."""
@@ -349,6 +353,12 @@ def _redacted(receipt: Receipt) -> list[str]:
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     known = {name: value for name, value in fields.items() if value is not None}
+    for name in _TEXTS & known.keys():
+        if not isinstance(known[name], str):
+            raise UsageError(f"{name} is text", field=name)
+    unknown = known.keys() - _FIELDS
+    if unknown:
+        raise UsageError(f"a work item has no {min(unknown)!r}", field=min(unknown))
     if "todo" in known:
         known["todo"] = todo_rows(parse_todo(known["todo"]))
     status = known.get("plan_status")

@@ -39,6 +39,8 @@ def command(ctx: click.Context, paths: tuple[str, ...], message: str | None, *, 
     for skipped in report.skipped:
         if skipped["path"] not in found:
             settings.warn(f"{skipped['path']} was left out: {skipped['reason']}")
+    for warning in report.warnings:
+        settings.warn(warning)
     tell_findings(report.findings)
     if report.is_refused:
         ctx.exit(RefusedError.exit_code)

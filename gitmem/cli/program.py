@@ -45,6 +45,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "turn": Entry("turn", "Record a turn from events, one JSON object a line."),
         "memory": Entry("memory", "Add, replace, remove and show the entries of the agent's memory."),
         "note": Entry("note", "Add, edit, append to, move, remove or show a note."),
+        "work": Entry("work", "Create, change, pick, complete and list work items."),
         "commit": Entry("commit", "Commit the operator's edits, and writes that had to wait."),
         "retract": Entry("retract", "Take a statement back; it is shown as corrected and ranks last."),
         "import": Entry("import_", "Import conversations as turns."),
@@ -52,6 +53,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Read": {
         "episode": Entry("episode", "List and show finished work, finish what is open."),
         "get": Entry("get", "Print what a source ref names."),
+        "tasks": Entry("tasks", "List tasks that run beside the conversation."),
         "sessions": Entry("sessions", "List conversations, search them, read in them."),
     },
     "Care": {

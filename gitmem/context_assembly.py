@@ -12,7 +12,7 @@ from typing import Any, Final
 from gitmem.blocked_parts import Judge
 from gitmem.cache_identity import CacheIdentity, identify
 from gitmem.context_planner import ContextPlan, plan_context
-from gitmem.context_section import Section
+from gitmem.context_section import Decision, PlacedSection, Section
 from gitmem.context_sections import Anchor, ChangedFile, ContextSections, Continuation, CurrentInput
 from gitmem.episode_selection import EpisodeChoice, EpisodeIndex, EpisodeQuery
 from gitmem.execution_environment import ExecutionEnvironment
@@ -91,6 +91,8 @@ class AssembledContext:
         head: the commit whose files it shows; None before the first.
         warnings: what was wrong while it was read.
         recorded: ref of its `assembly` record, if it was recorded.
+        exact: of one that was made again: whether it is what it was, byte for byte; None otherwise.
+        missing: what it had then and is not here any more, a sentence each.
     """
 
     plan: ContextPlan
@@ -100,6 +102,28 @@ class AssembledContext:
     head: str | None = None
     warnings: tuple[str, ...] = ()
     recorded: str | None = None
+    exact: bool | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def sections(self) -> tuple[PlacedSection, ...]:
+        """What it holds, in the order of the text."""
+        return self.plan.sections
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What became of each candidate."""
+        return self.plan.decisions
+
+    @property
+    def budget(self) -> int:
+        """Tokens that it may have."""
+        return self.plan.budget
+
+    @property
+    def used(self) -> int:
+        """Tokens that it has."""
+        return self.plan.used
 
     @property
     def text(self) -> str:
@@ -136,6 +160,8 @@ class AssembledContext:
                 "head": self.head,
                 "warnings": self.warnings,
                 "recorded": self.recorded,
+                "exact": self.exact,
+                "missing": self.missing,
             }
         )
         return data

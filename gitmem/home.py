@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.config import HomeConfig, parse_config
 from gitmem.errors import NotAHome, UnsupportedFormat
+from gitmem.home_context import HomeContext
 from gitmem.home_editing import HomeEditing
 from gitmem.home_episodes import HomeEpisodes
 from gitmem.home_judging import HomeJudging
@@ -47,6 +48,7 @@ _WHOLE = 50_000
 
 
 class AgentHome(
+    HomeContext,
     HomeEpisodes,
     HomeMemory,
     HomeEditing,

@@ -36,6 +36,7 @@ from gitmem.turn_line import TurnLine
 from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:
+    from gitmem.context import Contexts
     from gitmem.episodes import Episodes
     from gitmem.hook_files import HookFiles
     from gitmem.memory_stores import MemoryStores, Verdict
@@ -123,6 +124,31 @@ class HomeParts(ReadingParts):
         from gitmem.hook_files import HookFiles
 
         return HookFiles(self.layout, self.repository)
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        """What an agent should know now."""
+        from gitmem.context import Contexts
+        from gitmem.context_reading import ContextReader, ReadingTools
+        from gitmem.turn_places import TurnPlaces
+
+        tools = ReadingTools(
+            self.layout,
+            self.config,
+            self.repository,
+            self.ledger,
+            TurnPlaces(self.layout, self.ledger),
+            self.work_state,
+            self.note_ids,
+            self.sights,
+            self.snapshots,
+            seen=lambda note: self.sight.note(note)[0],
+            retracted=self.judgements.retracted,
+            judge=self.judge,
+        )
+        return Contexts(
+            self.repository, self.ledger, ContextReader(tools), self.recorder, judge=self.judge, now=self.now
+        )
 
     @cached_property
     def episodes(self) -> Episodes:

@@ -64,6 +64,17 @@ class NoteIds:
         """
         return _Lookup(self._root, frozenset(paths), self.state)
 
+    def lookup_at(self, commit: str) -> Callable[[str], str]:
+        """Return the function that gives the id that a path had as of a commit."""
+        with self._lock:
+            state = self._history.state_at(commit, (None, NotesState()))
+
+        def id_of(path: str) -> str:
+            one = state.live.get(path)
+            return one.id if one else state.next_id(path)
+
+        return id_of
+
     def state(self) -> NotesState:
         """Return the notes as HEAD has them; not to be changed."""
         with self._lock:

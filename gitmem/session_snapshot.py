@@ -125,6 +125,13 @@ class SessionSnapshots:
         except (GitmemError, OSError):  # a home that cannot be written is read all the same
             return self._made_again(session, None)
 
+    def peek(self, session: str) -> FrozenBlock:
+        """Return what a session sees and write nothing; where nothing was frozen yet, nothing is now."""
+        found = self._load(self._path(session))
+        if found is not None and self._is_fit(found, session):
+            return found
+        return self._made_again(session, found if found is not None and found.session == session else None)
+
     def live(self) -> list[FrozenBlock]:
         """Return what is frozen of sessions that have not ended, the newest first."""
         loaded = (self._load(path) for path in self._files())

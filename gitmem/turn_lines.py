@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from gitmem.counted import counted
 from gitmem.message_authority import Voice, origin_name, voice_of
 from gitmem.open_question import OpenQuestion, find_question
 from gitmem.records import Json, Record
@@ -172,7 +173,7 @@ def _tools(records: list[Record]) -> Iterator[TurnLine]:
     used = ", ".join(f"{name} {count}" for name, count in names.most_common(_ROLLUP_REFS))
     refs = " ".join(record.source_ref for record in calls[:_ROLLUP_REFS])
     more = f" +{len(calls) - _ROLLUP_REFS} more" if len(calls) > _ROLLUP_REFS else ""
-    text = f"{len(calls)} calls, {told} ({used}); {refs}{more}"
+    text = f"{counted(len(calls), 'call')}, {told} ({used}); {refs}{more}"
     yield TurnLine("tools", len(records), "tools", "", text)
 
 

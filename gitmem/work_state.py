@@ -115,6 +115,10 @@ class WorkState:
         """Return the ids of the work items that have not ended."""
         return self._source.fold.open("work_item")
 
+    def open_tasks(self) -> Sequence[str]:
+        """Return the ids of the tasks that have not ended."""
+        return self._source.fold.open("task")
+
     def ended_items(self) -> Iterator[str]:
         """Yield the ids of those that were completed or dropped, the last one first."""
         return self._source.fold.ended()

@@ -20,7 +20,7 @@ FLOORS = [
         # 0 words
         "errors times counted records refs config identity json_view late_list",
         # 1 pure rules
-        """repository git_objects ledger_line ledger_format turn_evidence forgotten lifecycle_rules long_text
+        """model_messages repository git_objects ledger_line ledger_format turn_evidence forgotten lifecycle_rules long_text
         subjects authored_text branch_changes entries memory_call memory_rules memory_reply
         graphemes frozen_block guidance judgement_rules protected_paths note_tags control_signs
         conflict_marks ledger_text store_text text_folding findings secret_rules redaction
@@ -45,7 +45,7 @@ FLOORS = [
         tree_changes ledger_growth index_merging
         token_estimate text_cut context_section context_planner quoting open_question
         turn_lines recent_turns episode_selection cache_identity execution_environment context_sections work_sections
-        context_assembly""",
+        context_assembly context_record""",
         # 2 seams
         """layout episode_file episode_parse tree_files watched mounts durable_file file_lock linked_file git_lock recent_objects
         shared_files file_exchange work_tree home_owner attribute_files commit_signing
@@ -73,11 +73,12 @@ FLOORS = [
         status commit_found importers/ chosen_index machine_settings memory_records authoring refused_facts
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
         proposal_judging editing memory_status status_report sample_home shown file_writes session_messages
-        session_discovery session_search work_files work work_listing past_tree episodes home_reading_parts
+        session_discovery session_search work_files work work_listing past_tree episodes
+        context_moment context_reading context home_reading_parts
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_episodes home_notes home_memory home_judging home_editing home_sessions
-        home_session_search home_tools home_work home demo watch_home git_driver cli/ __main__""",
+        home_session_search home_tools home_work home_context home demo watch_home git_driver cli/ __main__""",
     )
 ]
 

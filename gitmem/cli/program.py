@@ -52,6 +52,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     },
     "Read": {
         "episode": Entry("episode", "List and show finished work, finish what is open."),
+        "context": Entry("context", "Print what an agent should know now, within a budget."),
         "get": Entry("get", "Print what a source ref names."),
         "tasks": Entry("tasks", "List tasks that run beside the conversation."),
         "sessions": Entry("sessions", "List conversations, search them, read in them."),

@@ -1,0 +1,118 @@
+"""Contexts: assembling one, recording what it was made from, making it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gitmem.blocked_parts import Judge
+from gitmem.context_assembly import AssembledContext, assemble
+from gitmem.context_moment import Moment, moment_at, moment_now
+from gitmem.context_reading import ContextReader, ReadContext
+from gitmem.context_record import ContextRequest, assembly_body, missing_sections, request_of
+from gitmem.ledger import Ledger
+from gitmem.records import Event, mint_id
+from gitmem.repository import Repository
+from gitmem.times import format_time
+from gitmem.token_estimate import Tokenizer, estimate_tokens
+from gitmem.turn import TurnRecorder
+
+
+class Contexts:
+    """Assembles contexts of one home.
+
+    Args:
+        repository: its objects and refs.
+        ledger: its records.
+        reader: reads what a context is made from.
+        recorder: takes the record of one.
+        judge: the scanner.
+        now: the wall clock, seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        ledger: Ledger,
+        reader: ContextReader,
+        recorder: TurnRecorder,
+        *,
+        judge: Judge,
+        now: Callable[[], float],
+    ) -> None:
+        self._repository = repository
+        self._ledger = ledger
+        self._reader = reader
+        self._recorder = recorder
+        self._judge = judge
+        self._now = now
+
+    def assemble(self, request: ContextRequest, count: Tokenizer = estimate_tokens) -> AssembledContext:
+        """Return a context of now.
+
+        Raises:
+            BudgetExceeded: what must be in it does not fit.
+            UsageError: the environment is not what it should be.
+        """
+        moment = moment_now(self._repository, self._ledger)
+        return self._made(request, moment, count)[0]
+
+    def record(self, request: ContextRequest, count: Tokenizer = estimate_tokens) -> AssembledContext:
+        """Return a context of now, and record in a turn of its own what it was made from."""
+        moment = moment_now(self._repository, self._ledger)
+        context, read = self._made(request, moment, count)
+        body = assembly_body(request, context, read.loaded, moment.base)
+        event = Event(
+            mint_id("assembly"), "assembly", format_time(self._now()), body, session=request.session
+        )
+        with self._recorder.open(session=request.session) as turn:
+            turn.tell(event)
+        commit = turn.receipt.committed or context.commit
+        return replace(context, commit=commit, recorded=f"assembly:{event.id}")
+
+    def assemble_past(
+        self, request: ContextRequest, as_of: str, count: Tokenizer = estimate_tokens, *, is_now: bool = True
+    ) -> AssembledContext:
+        """Return a context as it was.
+
+        Where the turn's commit holds the record of a context, that one is made again from what it names.
+
+        Args:
+            request: what is asked for where nothing was recorded.
+            as_of: a turn's commit, a commit of the operator's branch, or a time in words.
+            count: counts tokens.
+            is_now: the caller named no time: then it is the moment's.
+
+        Raises:
+            NotFound: there is no such commit here.
+        """
+        moment = moment_at(self._repository, self._ledger, as_of, self._now())
+        record = moment.recorded
+        wanted = request_of(record.body, record.session) if record is not None else None
+        if record is None or wanted is None:
+            at = moment.at if is_now and moment.at is not None else request.now
+            context, read = self._made(replace(request, now=at), moment, count)
+            return replace(context, missing=read.missing)
+        context, read = self._made(wanted, moment, count)
+        is_exact = context.fingerprint == record.body.get("fingerprint")
+        missing = () if is_exact else _missing(read.missing, missing_sections(record.body, context))
+        return replace(
+            context,
+            commit=moment.turn_commit,
+            recorded=record.source_ref,
+            exact=is_exact,
+            missing=tuple(missing),
+        )
+
+    def _made(
+        self, request: ContextRequest, moment: Moment, count: Tokenizer
+    ) -> tuple[AssembledContext, ReadContext]:
+        read = self._reader.read(request, moment)
+        context = assemble(read.inputs, request.budget, count=count, judge=self._judge)
+        return replace(context, commit=moment.commit, head=moment.head), read
+
+
+def _missing(told: Sequence[str], sections: Sequence[str]) -> Sequence[str]:
+    if told:
+        return told
+    return [f"the section {name} is not what it was" for name in sections]

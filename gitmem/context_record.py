@@ -1,0 +1,128 @@
+"""The `assembly` record: what a context was made from, so that it can be made again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final
+
+from gitmem.context_assembly import AssembledContext
+from gitmem.message_authority import Voice
+from gitmem.records import Json
+
+#: Of the body; a reader of a higher one says that it cannot make such a context again.
+ASSEMBLY_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What a caller asks for.
+
+    Attributes:
+        input: what the agent is asked now; None for a context without.
+        budget: tokens; counts every section.
+        session: whose turns and memory stores.
+        environment: JSON data; `execution_environment.read_environment` checks it.
+        now: RFC 3339.
+        voice, origin: whose the input is.
+    """
+
+    budget: int
+    now: str
+    input: str | None = None
+    session: str | None = None
+    environment: Json = field(default_factory=dict)
+    voice: Voice = "operator"
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFiles:
+    """The files that a context was made from.
+
+    Attributes:
+        blobs: path -> Git blob id of its bytes; None for one that was looked for and is not there.
+        frozen: memory store -> blob id that the session sees of it.
+    """
+
+    blobs: Mapping[str, str | None] = field(default_factory=dict)
+    frozen: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def assembly_body(
+    request: ContextRequest, context: AssembledContext, loaded: LoadedFiles, base: str | None
+) -> dict[str, Any]:
+    """Return the body of an `assembly` record.
+
+    Args:
+        request: what was asked for.
+        context: what was made.
+        loaded: of which files.
+        base: what HEAD was at the turn before; changes of others are told from there.
+    """
+    return {
+        "version": ASSEMBLY_VERSION,
+        "input": request.input,
+        "voice": request.voice,
+        "origin": request.origin,
+        "budget": request.budget,
+        "environment": dict(request.environment),
+        "now": request.now,
+        "after": context.commit,
+        "head": context.head,
+        "base": base,
+        "files": dict(sorted(loaded.blobs.items())),
+        "frozen": dict(sorted(loaded.frozen.items())),
+        "cache_key": context.cache_key,
+        "fingerprint": context.fingerprint,
+        "sections": section_digests(context),
+    }
+
+
+def section_digests(context: AssembledContext) -> dict[str, str]:
+    """Return the SHA-256 of each section's text, in the order of the text."""
+    return {one.id: text_digest(one.text) for one in context.plan.sections}
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def request_of(body: Json, session: str | None) -> ContextRequest | None:
+    """Return what was asked for, from the body of a record; None where the record does not say."""
+    budget, now, told = body.get("budget"), body.get("now"), body.get("input")
+    voice, origin = body.get("voice"), body.get("origin")
+    place = body.get("environment")
+    if body.get("version") != ASSEMBLY_VERSION or not isinstance(budget, int) or not isinstance(now, str):
+        return None
+    return ContextRequest(
+        budget,
+        now,
+        told if isinstance(told, str) else None,
+        session,
+        place if isinstance(place, Mapping) else {},
+        "runtime" if voice == "runtime" else "external" if voice == "external" else "operator",
+        origin if isinstance(origin, str) else "",
+    )
+
+
+def loaded_of(body: Json) -> LoadedFiles:
+    """Return the files that a context was made from."""
+    return LoadedFiles(_blobs(body.get("files")), _blobs(body.get("frozen")))
+
+
+def missing_sections(body: Json, context: AssembledContext) -> Sequence[str]:
+    """Return the sections that are not what they were, in the order of the text."""
+    told = body.get("sections")
+    before = told if isinstance(told, Mapping) else {}
+    now = section_digests(context)
+    return [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
+
+
+def _blobs(value: object) -> dict[str, str | None]:
+    known = value if isinstance(value, Mapping) else {}
+    return {
+        path: blob for path, blob in known.items() if isinstance(path, str) and isinstance(blob, str | None)
+    }

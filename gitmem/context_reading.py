@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitmem.authored_text import BOM, Problem, decode_text
+from gitmem.authored_text import Problem, decode_text
 from gitmem.blocked_parts import Judge
 from gitmem.catalog import path_order, render_catalog
 from gitmem.config import HomeConfig
@@ -22,6 +22,7 @@ from gitmem.episode_record import BOUNDARIES, EpisodeRecord
 from gitmem.episode_selection import EpisodeAnchor, EpisodeIndex, terms_of
 from gitmem.errors import GitmemError
 from gitmem.execution_environment import read_environment
+from gitmem.front_matter import read_front_matter
 from gitmem.git_objects import hash_object
 from gitmem.identity import is_agent
 from gitmem.layout import EPISODES, NOTES, Layout, is_managed
@@ -328,9 +329,11 @@ class _Files:
         return None if content is None else decode_text(content)
 
     def plan(self, path: str | None) -> str | None:
-        """Return the text of a plan."""
+        """Return the text of a plan without its front matter."""
         text = self.text(path) if path else None
-        return text.removeprefix(BOM)[:_LONGEST_PLAN] if isinstance(text, str) else None
+        if not isinstance(text, str):
+            return None
+        return text[read_front_matter(text).body_start :].lstrip("\r\n")[:_LONGEST_PLAN]
 
     def notes(self) -> Sequence[str]:
         """Return the paths of all notes."""

@@ -62,6 +62,8 @@ REPLIES = (
     ("show", ["show", "{ref}"], ""),
     ("show", ["show", "notes/staging.md"], ""),
     ("show", ["show", "{commit}"], ""),
+    ("context", ["context", "--input", "restart staging", "--session", "s1"], ""),
+    ("context", ["context", "--budget", "900", "--record"], ""),
     ("episodes", ["episode", "list"], ""),
     ("turn", ["episode", "close", "--session", "s1"], ""),
     ("episodes", ["episode", "list", "--limit", "1"], ""),

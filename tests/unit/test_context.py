@@ -200,7 +200,7 @@ def test_the_work_item_is_there_and_what_is_about_it(home: AgentHome) -> None:
         turn.event("work_item", action="pick", work_item_id="w1")
     context = made(home)
     text = section(context, "current_work_item")
-    assert text.startswith("work_item:w1: Move it")
+    assert text.startswith("work_item:w1: Move staging")
     assert "[ ] test it" in text
     assert "work_item:w2 Write notes" in section(context, "queued_blocked_work_items")
     assert "work_item:w1" not in section(context, "queued_blocked_work_items")

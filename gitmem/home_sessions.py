@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.authoring import Provenance, WriteReply
 from gitmem.curated import PROSE
-from gitmem.errors import UsageError
+from gitmem.errors import GitmemError, UsageError
 from gitmem.home_parts import HomeParts
+from gitmem.model_messages import read_messages
 from gitmem.records import check_name
 from gitmem.redaction import refuse_secret
 
@@ -66,13 +67,21 @@ class Session:
         """Record a turn of this session.
 
         Args:
-            messages: each with `role` and `text`, or `content` as models have it, and other fields of a
-                message.
+            messages: as models have them, OpenAI's and Anthropic's, or plain ones with `role` and `text`, and
+                other fields of a message. A call of a tool and its result become a tool execution.
             links: `workspace` and `work_item`.
+
+        Raises:
+            InvalidRecord: a message is malformed; `event` in the details is its number, from 0.
         """
         self._parts.check_owner()
-        events = [_message(one) for one in messages]
-        return self._parts.recorder.record(events, session=self.id, **links)
+        told = read_messages(messages)
+        try:
+            return self._parts.recorder.record([event for _, event in told], session=self.id, **links)
+        except GitmemError as error:
+            if "event" in error.details:
+                error.details["event"] = told[error.details["event"]][0]
+            raise
 
 
 class HomeSessions:
@@ -122,10 +131,3 @@ class HomeSessions:
         reply: WriteReply = write(target, content, Provenance(given.pop("by", "agent"), **given))
         self._parts.recorder.commit_waiting()
         return reply
-
-
-def _message(given: Mapping[str, Any]) -> dict[str, Any]:
-    event = {"kind": "message", **given}
-    if "text" not in event and "content" in event:
-        event["text"] = event.pop("content")
-    return event

@@ -4,18 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from typing import Final
 
 from gitmem.blocked_parts import Judge
 from gitmem.context_assembly import AssembledContext, assemble
 from gitmem.context_moment import Moment, moment_at, moment_now
 from gitmem.context_reading import ContextReader, ReadContext
 from gitmem.context_record import ContextRequest, assembly_body, missing_sections, request_of
+from gitmem.findings import Finding
 from gitmem.ledger import Ledger
 from gitmem.records import Event, mint_id
 from gitmem.repository import Repository
 from gitmem.times import format_time
 from gitmem.token_estimate import Tokenizer, estimate_tokens
 from gitmem.turn import TurnRecorder
+
+#: Judged texts that are kept: what stands in one context mostly stands in the next.
+_KEPT: Final = 4_000
+
+
+class KeptJudge:
+    """Judges each text once, as long as this machine allows the same.
+
+    Args:
+        judge: the scanner.
+        allowed: returns what this machine allows.
+    """
+
+    def __init__(self, judge: Judge, allowed: Callable[[], frozenset[str]]) -> None:
+        self._judge = judge
+        self._allowed = allowed
+        self._known: tuple[frozenset[str], dict[bytes, Sequence[Finding]]] = (frozenset(), {})
+
+    def renew(self) -> Judge:
+        """Return a judge that holds for one context."""
+        allowed = self._allowed()
+        if self._known[0] != allowed or len(self._known[1]) > _KEPT:
+            self._known = (allowed, {})
+        known = self._known[1]
+
+        def judge(text: str) -> Sequence[Finding]:
+            # By digest: what is forgotten must not live on in here.
+            key = sha256(text.encode("utf-8", "surrogatepass")).digest()
+            if key not in known:
+                known[key] = tuple(self._judge(text))
+            return known[key]
+
+        return judge
 
 
 class Contexts:
@@ -37,7 +73,7 @@ class Contexts:
         reader: ContextReader,
         recorder: TurnRecorder,
         *,
-        judge: Judge,
+        judge: KeptJudge,
         now: Callable[[], float],
     ) -> None:
         self._repository = repository
@@ -108,7 +144,7 @@ class Contexts:
         self, request: ContextRequest, moment: Moment, count: Tokenizer
     ) -> tuple[AssembledContext, ReadContext]:
         read = self._reader.read(request, moment)
-        context = assemble(read.inputs, request.budget, count=count, judge=self._judge)
+        context = assemble(read.inputs, request.budget, count=count, judge=self._judge.renew())
         return replace(context, commit=moment.commit, head=moment.head), read
 
 

@@ -207,7 +207,7 @@ class ContextReader:
             noted.frozen.update(moment.loaded.frozen)
             return self._tools.sights.render(found)
         if session is not None and not moment.is_past:
-            block = self._tools.snapshots.peek(session)
+            block = self._tools.snapshots.peek(session, self._tools.places.session_events(session))
             noted.frozen.update({target: store.blob for target, store in block.stores.items()})
             return block.text
         sights = self._tools.sights.read() if not moment.is_past else files.stores()

@@ -58,12 +58,19 @@ class HomeParts(ReadingParts):
         config: its own facts.
         repository: its objects and refs.
         now: the wall clock, seconds since 1970.
+        catches_up: whether a search lets the index catch up beside it.
     """
 
     def __init__(
-        self, layout: Layout, config: HomeConfig, repository: DulwichRepository, now: Callable[[], float]
+        self,
+        layout: Layout,
+        config: HomeConfig,
+        repository: DulwichRepository,
+        now: Callable[[], float],
+        *,
+        catches_up: bool = False,
     ) -> None:
-        super().__init__(layout, config, repository, now)
+        super().__init__(layout, config, repository, now, catches_up=catches_up)
         self.agent = agent_identity(config.agent, config.home_id)
         self.spool = Spool(layout.spool)
         self.line = TurnLine(
@@ -128,7 +135,7 @@ class HomeParts(ReadingParts):
     @cached_property
     def contexts(self) -> Contexts:
         """What an agent should know now."""
-        from gitmem.context import Contexts
+        from gitmem.context import Contexts, KeptJudge
         from gitmem.context_reading import ContextReader, ReadingTools
         from gitmem.turn_places import TurnPlaces
 
@@ -147,7 +154,12 @@ class HomeParts(ReadingParts):
             judge=self.judge,
         )
         return Contexts(
-            self.repository, self.ledger, ContextReader(tools), self.recorder, judge=self.judge, now=self.now
+            self.repository,
+            self.ledger,
+            ContextReader(tools),
+            self.recorder,
+            judge=KeptJudge(self.judge, lambda: self.allowed),
+            now=self.now,
         )
 
     @cached_property
@@ -365,6 +377,8 @@ class HomeParts(ReadingParts):
 
     def close(self) -> None:
         """Make the last turns durable on the turn line and release files."""
+        if "background_indexing" in self.__dict__:
+            self.background_indexing.stop()
         if _identity(self.layout.common_dir) == self._opened:  # a removed home must not come back by this
             with suppress(GitmemError, OSError):  # they stay in the spool, from which nothing is lost
                 if self.layout.home_lock.exists():

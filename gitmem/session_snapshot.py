@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -125,12 +125,18 @@ class SessionSnapshots:
         except (GitmemError, OSError):  # a home that cannot be written is read all the same
             return self._made_again(session, None)
 
-    def peek(self, session: str) -> FrozenBlock:
-        """Return what a session sees and write nothing; where nothing was frozen yet, nothing is now."""
+    def peek(self, session: str, events: Iterable[Record]) -> FrozenBlock:
+        """Return what a session sees and write nothing; where nothing was frozen yet, nothing is now.
+
+        Args:
+            session: its id.
+            events: the records of its session events, the last one first.
+        """
         found = self._load(self._path(session))
         if found is not None and self._is_fit(found, session):
             return found
-        return self._made_again(session, found if found is not None and found.session == session else None)
+        own = found if found is not None and found.session == session else None
+        return self._made_again(session, own, events)
 
     def live(self) -> list[FrozenBlock]:
         """Return what is frozen of sessions that have not ended, the newest first."""
@@ -172,16 +178,18 @@ class SessionSnapshots:
         }
         return FrozenBlock(session, at, event, commit, stores, self._rules, self._sights.render(sights))
 
-    def _made_again(self, session: str, found: FrozenBlock | None) -> FrozenBlock:
+    def _made_again(
+        self, session: str, found: FrozenBlock | None, events: Iterable[Record] | None = None
+    ) -> FrozenBlock:
         """Render what a session sees, as it was frozen if that can still be told."""
-        again = self._recover(session)
+        again = self._recover(session, self._events(session) if events is None else events)
         if again is None and found is not None:
             again = self._recover_from(found)
         return again or self._freeze(session, None if found is None else found.event)
 
-    def _recover(self, session: str) -> FrozenBlock | None:
+    def _recover(self, session: str, events: Iterable[Record]) -> FrozenBlock | None:
         """Render again what the last session event in the ledger froze, if its blobs are there."""
-        record = self._last_event(session)
+        record = _last_event(session, events)
         said = record.body.get("snapshot") if record is not None else None
         if record is None or record.body.get("event") == ENDING or not isinstance(said, Mapping):
             return None
@@ -219,14 +227,6 @@ class SessionSnapshots:
         store = read_store(self._root, path)
         same = isinstance(store, Store) and hash_object("blob", store.content) == blob
         return store.content if isinstance(store, Store) and same else None
-
-    def _last_event(self, session: str) -> Record | None:
-        """Return the last event of a session that froze or ended something."""
-        for record in self._events(session):
-            is_own = record.kind == "session" and record.session == session
-            if is_own and record.body.get("event") in {*FREEZING, ENDING}:
-                return record
-        return None
 
     def _events(self, session: str) -> Iterator[Record]:
         for turn in reversed(self._ledger.spooled()):
@@ -282,6 +282,15 @@ class SessionSnapshots:
     def _lock(self) -> Any:
         self._owner.check()
         return file_lock(self._folder / "lock", wait=_WAIT)
+
+
+def _last_event(session: str, events: Iterable[Record]) -> Record | None:
+    """Return the last event of a session that froze or ended something."""
+    for record in events:
+        is_own = record.kind == "session" and record.session == session
+        if is_own and record.body.get("event") in {*FREEZING, ENDING}:
+            return record
+    return None
 
 
 def _mtime(path: Path) -> float:

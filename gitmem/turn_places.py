@@ -18,10 +18,10 @@ from gitmem.segment_facts import SegmentFacts
 from gitmem.turn_evidence import TurnEvidence, evidence_of
 
 #: Of the rows that `place_rows` makes.
-ROWS_VERSION: Final = 1
+ROWS_VERSION: Final = 2
 
 #: Kinds that are bookkeeping: a turn that holds nothing else is none that anybody would recall.
-_BOOKKEEPING: Final = frozenset({"turn", "assembly", "memory", "episode"})
+_BOOKKEEPING: Final = frozenset({"turn", "assembly", "memory", "episode", "session", "file"})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -31,6 +31,8 @@ class TurnAt:
     Attributes:
         path: of the segment that holds it.
         session: None for what was said outside of any.
+        is_told: it holds something that anybody would recall.
+        has_event: it holds a session event.
     """
 
     clock: str
@@ -39,6 +41,8 @@ class TurnAt:
     turn: str
     path: str
     session: str | None
+    is_told: bool = True
+    has_event: bool = False
 
 
 class TurnPlaces:
@@ -61,7 +65,7 @@ class TurnPlaces:
         with self._lock:
             self._catch_up()
             known = self._known if session is None else self._sessions.get(session, {})
-            return _newest((place for places in known.values() for place in places), most)
+            return _newest((one for places in known.values() for one in places if one.is_told), most)
 
     def last_of(
         self, segments: Mapping[str, Segment], session: str | None, most: int, without: str | None = None
@@ -87,7 +91,17 @@ class TurnPlaces:
                     yield from _places(path, place_rows(self._ledger.read_segment(segment)))
 
         wanted = (one for one in places() if session is None or one.session == session)
-        return _newest((one for one in wanted if one.turn != without), most)
+        return _newest((one for one in wanted if one.is_told and one.turn != without), most)
+
+    def session_events(self, session: str) -> Iterator[Record]:
+        """Yield the session events of a session, the last one first."""
+        with self._lock:
+            self._catch_up()
+            known = self._sessions.get(session, {})
+            places = [one for found in known.values() for one in found if one.has_event]
+        for place in sorted(places, reverse=True):
+            for turn in self.read([place]):
+                yield from reversed([one for one in turn.of_kind("session") if one.session == session])
 
     def find(self, turns: Iterable[str]) -> list[TurnAt]:
         """Return where some turns are, in the order of the ledger."""
@@ -143,7 +157,7 @@ class TurnPlaces:
 
 
 def place_rows(content: bytes) -> list[list[Any]] | None:
-    """Return turn, session, clock, writer and place of a segment's turns that anybody would recall."""
+    """Return turn, session, clock, writer, seq and what they hold of a segment's turns."""
     kinds: dict[str, set[str]] = {}
     own: dict[str, Line] = {}
     for item in split_segment(content):
@@ -151,14 +165,17 @@ def place_rows(content: bytes) -> list[list[Any]] | None:
             kinds.setdefault(item.turn, set()).add(item.kind)
             if item.kind == "turn" and item.id == item.turn:
                 own[item.turn] = item
-    told = [line for turn, line in own.items() if not kinds[turn] <= _BOOKKEEPING]
-    rows = [[r.turn, r.session, r.clock, r.writer, r.seq] for r in decode_lines(told)]
+    rows = []
+    for record in decode_lines(own.values()):
+        held = kinds[record.turn]
+        holds = [not held <= _BOOKKEEPING, "session" in held]
+        rows.append([record.turn, record.session, record.clock, record.writer, record.seq, *holds])
     return rows or None
 
 
 def _places(path: str, rows: Iterable[Sequence[Any]] | None) -> Iterator[TurnAt]:
-    for turn, session, clock, writer, seq in rows or ():
-        yield TurnAt(clock, writer, seq, turn, path, session)
+    for turn, session, clock, writer, seq, is_told, has_event in rows or ():
+        yield TurnAt(clock, writer, seq, turn, path, session, is_told, has_event)
 
 
 def _newest(places: Iterable[TurnAt], most: int) -> list[TurnAt]:

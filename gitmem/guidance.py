@@ -142,8 +142,15 @@ def _search() -> ToolDescription:
             {
                 "query": _text("Words to find, in any language."),
                 "limit": {"type": "integer", "description": "Results at most, 1 to 50; default 10."},
+                "kind": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Only these kinds: message, tool_execution, brief, decision, task, wait, "
+                    "work_item, session, memory, note, entry, agent_memory, episode.",
+                },
                 "session": _text("Only this conversation."),
-                "since": _text("Only what happened since: a date, or '2 days ago'."),
+                "work_item": _text("Only this work item."),
+                "since": _text("Only what happened since: a date, '2 days ago', 'last week'."),
                 "until": _text("Only what happened until then."),
             },
             ["query"],

@@ -196,7 +196,11 @@ class AgentHome(
         Args:
             query: what to look for; anything else than text is looked for as its JSON.
             by: who reads: from an `agent`, what the scanner refuses of memory and notes is withheld.
-            options: as on the command line; `since` and `until` as words, or in seconds since 1970.
+            options: as on the command line, `kind` as one or several; `since` and `until` as words, or in
+                seconds since 1970.
+
+        Raises:
+            UsageError: the query is blank, there is no such option, or what it says has no meaning.
         """
         from gitmem.search_reply import read_times
 

@@ -203,7 +203,7 @@ class Tools:
         return self._home.memory(**{key: given.get(key) for key in known}, **self._with_cause(given))
 
     def _search(self, given: dict[str, Any]) -> Any:
-        names = ("limit", "session", "since", "until")
+        names = ("limit", "kind", "session", "work_item", "since", "until")
         chosen = {name: given[name] for name in names if given.get(name) is not None}
         return self._home.search(given.get("query"), by="agent", **chosen)
 

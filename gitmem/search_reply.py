@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 from gitmem.errors import UsageError
 from gitmem.records import clean_text
 from gitmem.search_cursor import Cursor, parse_cursor, sign_of
-from gitmem.times import parse_until, parse_when
+from gitmem.time_limits import read_since, read_until
 
 Sort = Literal["relevance", "newest", "oldest"]
 Freshness = Literal["fresh", "catching_up", "building"]
@@ -19,6 +19,11 @@ DEFAULT_LIMIT: Final = 10
 #: The year 9999, and as far back: whatever is further away is no time, nor is NaN.
 _LATEST: Final = 253_402_300_800
 MOST_HITS: Final = 50
+#: What a search takes besides its query and who reads.
+SEARCH_OPTIONS: Final = (
+    *("kind", "kinds", "session", "work_item", "workspace", "all_workspaces", "since", "until"),
+    *("limit", "sort", "advanced", "explain", "cursor"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ def check_request(
     query: object,
     *,
     limit: object = None,
+    kind: object = (),
     kinds: object = (),
     session: object = None,
     work_item: object = None,
@@ -137,12 +143,16 @@ def check_request(
     advanced: bool = False,
     explain: bool = False,
     cursor: str | None = None,
+    **unknown: object,
 ) -> SearchRequest:
     """Return a search if it can be answered.
 
     Raises:
         UsageError: the query is blank, or an argument has no meaning.
     """
+    for name in unknown:
+        hint = f"Options: {', '.join(SEARCH_OPTIONS)}."
+        raise UsageError(f"a search has no option {name!r}", hint=hint, field=name)
     text = clean_text(query_text(query)).strip()
     if not text:
         raise UsageError("the query is blank", hint="Say what to look for.", field="query")
@@ -151,7 +161,7 @@ def check_request(
     return SearchRequest(
         query=text,
         limit=_check_limit(limit),
-        kinds=_check_kinds(kinds),
+        kinds=_check_kinds("kind", kind) | _check_kinds("kinds", kinds),
         session=_check_text("session", session),
         work_item=_check_text("work_item", work_item),
         workspace=None if all_workspaces else _check_text("workspace", workspace),
@@ -174,7 +184,7 @@ def read_times(options: Mapping[str, Any], now: float) -> dict[str, Any]:
     Raises:
         UsageError: the words are no time.
     """
-    read = {"since": parse_when, "until": parse_until}
+    read = {"since": read_since, "until": read_until}
     found = {name: reader(options[name], now) for name, reader in read.items()
              if isinstance(options.get(name), str)}  # fmt: skip
     return {**options, **found}
@@ -213,12 +223,12 @@ def _check_limit(limit: object) -> int:
     return min(max(number, 1), MOST_HITS)
 
 
-def _check_kinds(kinds: object) -> frozenset[str]:
-    listed = [kinds] if isinstance(kinds, str) else kinds
+def _check_kinds(name: str, kinds: object) -> frozenset[str]:
+    listed = () if kinds is None else [kinds] if isinstance(kinds, str) else kinds
     given: list[object] = list(listed) if isinstance(listed, Iterable) else [listed]
     texts = frozenset(kind for kind in given if isinstance(kind, str))
     if not all(isinstance(kind, str) for kind in given):
-        raise UsageError("kinds are texts", hint="One of them, or a list.", field="kinds")
+        raise UsageError(f"{name}: a kind is text", hint="One of them, or a list.", field=name)
     return texts
 
 

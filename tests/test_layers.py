@@ -20,8 +20,8 @@ FLOORS = [
         # 0 words
         "errors times counted records refs config identity json_view late_list",
         # 1 pure rules
-        """model_messages repository git_objects ledger_line ledger_format turn_evidence forgotten lifecycle_rules long_text
-        subjects authored_text branch_changes entries memory_call memory_rules memory_reply
+        """repository git_objects ledger_line ledger_format turn_evidence forgotten lifecycle_rules long_text
+        model_messages subjects authored_text branch_changes entries memory_call memory_rules memory_reply
         graphemes frozen_block guidance judgement_rules protected_paths note_tags control_signs
         conflict_marks ledger_text store_text text_folding findings secret_rules redaction
         front_matter_yaml front_matter front_matter_edit note_text catalog note_identity slugs
@@ -37,7 +37,8 @@ FLOORS = [
         patch_paths command_line web_addresses github_refs tool_evidence
         work_ref work_ref_merge work_ref_evidence work_ref_text stemming
         word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
-        english_dates english_relative chinese_dates date_pieces asked_dates question traits documents manifest
+        english_dates english_relative chinese_dates date_pieces asked_dates time_limits question traits
+        documents manifest
         postings_cache exact_words snippet advanced_query search_cursor search_reply
         session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format

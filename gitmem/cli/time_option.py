@@ -8,14 +8,12 @@ from typing import Any
 
 import click
 
-from gitmem.times import parse_until, parse_when
-
 
 def time_option(name: str, text: str) -> Callable[[Any], Any]:
-    """Return an option that takes `2026-11-30` or `2 days ago`; the command gets seconds since 1970.
+    """Return an option that takes `2026-11-30`, `2 days ago`, `last week`; a command gets seconds since 1970.
 
     Args:
-        name: of the option; a day given to `--until` counts to its end.
+        name: of the option; a day or month given to `--until` counts to its end.
         text: help.
     """
     return click.option(name, metavar="TIME", callback=_to_seconds, help=text)
@@ -24,4 +22,6 @@ def time_option(name: str, text: str) -> Callable[[Any], Any]:
 def _to_seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
     if value is None:
         return None
-    return (parse_until if param.name == "until" else parse_when)(value, time.time())
+    from gitmem.time_limits import read_since, read_until
+
+    return (read_until if param.name == "until" else read_since)(value, time.time())

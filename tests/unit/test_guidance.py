@@ -149,6 +149,28 @@ def test_calls_do_what_they_say(home: AgentHome) -> None:
     assert tools.call("memory_search", {"query": "kiln", "since": "2 days ago"})["results"] is not None
 
 
+def test_a_search_is_narrowed_by_what_the_command_line_has(home: AgentHome) -> None:
+    """A model narrows by kind, conversation, work item and time, each named as the command has it."""
+    links = {"session": "s1", "work_item": "w1"}
+    for kind in ({"kind": "message", "role": "user"}, {"kind": "decision"}):
+        home.record([{**kind, "text": "The kiln is lit.", **links}])
+    home.record([{"kind": "message", "role": "user", "text": "The kiln is cold."}], session="s2")
+    tools = home.tools()
+
+    def found(**narrowing: Any) -> list[str]:
+        reply = tools.call("memory_search", {"query": "kiln", **narrowing})
+        return sorted(f"{hit['kind']} {hit['session']}" for hit in reply["results"])
+
+    assert found() == ["decision s1", "message s1", "message s2"]
+    assert found(kind=["decision"]) == found(kind="decision") == ["decision s1"]
+    assert found(kind=["decision", "message"], session="s1") == ["decision s1", "message s1"]
+    assert found(work_item="w1") == ["decision s1", "message s1"]
+    assert found(until="last year") == found(session="s9") == []
+    assert set(tools.schemas("mcp")[1]["inputSchema"]["properties"]) == {
+        "query", "limit", "kind", "session", "work_item", "since", "until",
+    }  # fmt: skip
+
+
 BAD: list[tuple[str, Any]] = [
     ("soul", {}),
     ("memory", None),

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.analysis import MAX_QUERY_CHARS
-from gitmem.commit_times import CommitTimes
 from gitmem.documents import SEARCHED_KINDS, Document
 from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_batch import note_paths, notes_digest
-from gitmem.index_status import should_catch_up, status_of
+from gitmem.index_status import status_of
 from gitmem.index_trouble import IndexTrouble
 from gitmem.index_view import IndexView, IndexViewer
 from gitmem.judgement_rules import JudgementIndex
@@ -66,13 +65,11 @@ class Search:
         layout: its files.
         index: may be missing, behind or damaged.
         note_ids: gives notes their ids.
-        times: tells when files were changed.
         reader: resolves refs.
         judgements: what was retracted ranks last.
         sight: what an agent may see of a hit; without it, everything.
         trouble: why the index could not be written here, if so.
         now: the wall clock, seconds since 1970; questions may name times relative to it.
-        lacking: is called when an answer was given from an index that should catch up; must return at once.
         room: returns the bytes that the postings of an answer's words may take, to be kept for the next.
     """
 
@@ -84,23 +81,18 @@ class Search:
         index: SearchIndex,
         *,
         note_ids: NoteIds,
-        times: CommitTimes,
         reader: MemoryReader,
         judgements: Judgements | None = None,
         sight: AgentSight | None = None,
         trouble: IndexTrouble | None = None,
         now: Callable[[], float] = time.time,
-        lacking: Callable[[], object] = lambda: None,
         room: Callable[[], int] = lambda: DEFAULT_BYTES // 2,
     ) -> None:
         self._sight = sight
         self._now = now
-        self._lacking = lacking
         self._room = room
         self._last_finder: Finder | None = None
-        self._viewer = IndexViewer(
-            repository, ledger, layout, index, note_ids=note_ids, times=times, trouble=trouble
-        )
+        self._viewer = IndexViewer(repository, ledger, layout, index, note_ids=note_ids, trouble=trouble)
         self._reader = reader
         self._judgements = judgements
 
@@ -124,15 +116,10 @@ class Search:
         request = check_request(query, **options)
         reader = check_reader(by)
         try:
-            view = self._viewer.view(unindexed=unindexed)
-            reply = self._answer(request, view, reader)
+            return self._answer(request, self._viewer.view(unindexed=unindexed), reader)
         except IndexDamaged as error:
             self._viewer.discard()
-            view = self._viewer.view_beside(error)
-            reply = self._answer(request, view, reader)
-        if should_catch_up(view):
-            self._lacking()
-        return reply
+            return self._answer(request, self._viewer.view_beside(error), reader)
 
     def get(self, ref: str, **options: Any) -> Memory:
         """Return what a ref names, or a part of it; options as `MemoryReader.get` takes them."""

@@ -81,7 +81,7 @@ def test_options_without_meaning(options: dict[str, object]) -> None:
 
 
 def test_options_are_called_as_on_the_command_line() -> None:
-    """The command's `--kind` is `kind` here, one or several; an unknown one is answered with the known ones."""
+    """The command's `--kind` is `kind` here, one or several; an unknown one is answered with the known."""
     assert check_request("port", kind="task").kinds == {"task"}
     assert check_request("port", kind=["task", "note"], kinds=("wait",)).kinds == {"task", "note", "wait"}
     assert check_request("port", kind=None).kinds == frozenset()

@@ -91,8 +91,16 @@ class AgentHome(
         return init_home(Path(path), agent=agent, now=now(), hooks=True)
 
     @classmethod
-    def open(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> AgentHome:
+    def open(
+        cls, path: str | Path, *, now: Callable[[], float] = time.time, catches_up: bool = True
+    ) -> AgentHome:
         """Open the home at `path`, which is the folder that holds `gitmem.toml`.
+
+        Args:
+            path: of the home.
+            now: the wall clock, seconds since 1970.
+            catches_up: whether a search that finds the index behind lets it catch up in a thread, where no
+                watcher does.
 
         Raises:
             NotAHome: there is none.
@@ -107,7 +115,7 @@ class AgentHome(
         except UnsupportedFormat:
             repository.close()
             raise
-        parts = HomeParts(layout, config, repository, now)
+        parts = HomeParts(layout, config, repository, now, catches_up=catches_up)
         parts.recover()
         return cls(parts)
 
@@ -122,7 +130,7 @@ class AgentHome(
         self.close()
 
     def close(self) -> None:
-        """Make the last turns durable on the turn line and release files."""
+        """Make the last turns durable on the turn line and release files; indexing ends with its slice."""
         self._parts.close()
 
     @property
@@ -287,11 +295,13 @@ class AgentHome(
         """
         from gitmem.indexer import Budget
 
-        return self._parts.indexer.catch_up(hints, Budget(seconds, merged))
+        with self._parts.background_indexing.slice:
+            return self._parts.indexer.catch_up(hints, Budget(seconds, merged))
 
     def merge_index(self, most: int) -> CatchUp:
         """Put small parts of the search index together, up to a number of documents."""
-        return self._parts.indexer.merge(most)
+        with self._parts.background_indexing.slice:
+            return self._parts.indexer.merge(most)
 
     def is_index_behind(self) -> bool:
         """Say whether the search index lacks something that no hint tells of."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gitmem.backends.dulwich_repository import DulwichRepository
 from gitmem.config import HomeConfig
+from gitmem.errors import ProtectedPath
 from gitmem.findings import ALLOW_SETTING, split_allowed
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from gitmem.chosen_index import ChosenIndex
     from gitmem.findings import Finding
     from gitmem.history import History
+    from gitmem.index_runs import BackgroundIndexing
     from gitmem.index_trouble import IndexTrouble
     from gitmem.indexer import Indexer
     from gitmem.judgements import Judgements
@@ -38,15 +41,23 @@ class ReadingParts:
         config: its own facts.
         repository: its objects and refs.
         now: the wall clock, seconds since 1970.
+        catches_up: whether a search lets the index catch up beside it.
     """
 
     def __init__(
-        self, layout: Layout, config: HomeConfig, repository: DulwichRepository, now: Callable[[], float]
+        self,
+        layout: Layout,
+        config: HomeConfig,
+        repository: DulwichRepository,
+        now: Callable[[], float],
+        *,
+        catches_up: bool = False,
     ) -> None:
         self.layout = layout
         self.config = config
         self.repository = repository
         self.now = now
+        self._catches_up = catches_up
         self.ledger = Ledger(repository, layout, config.home_id)
 
     @property
@@ -140,6 +151,33 @@ class ReadingParts:
         return IndexTrouble(self.index.doubt)
 
     @cached_property
+    def background_indexing(self) -> BackgroundIndexing:
+        """What brings the index up to date beside the work of this home."""
+        from gitmem.index_runs import SMALL_SLICE, BackgroundIndexing
+
+        return BackgroundIndexing(
+            lambda: self.indexer.catch_up(None, SMALL_SLICE),
+            is_wanted=self._is_indexing_wanted,
+            trouble=self.index_trouble,
+        )
+
+    def _is_indexing_wanted(self) -> bool:
+        """Say whether this home's index may be written here, and no watcher does."""
+        from gitmem.home_owner import HomeOwner
+        from gitmem.watch_state import is_watched
+
+        layout = self.layout
+        try:
+            HomeOwner(layout, self.repository.config).check()
+        except (ProtectedPath, OSError):  # somebody else's, or gone
+            return False
+        return os.access(layout.git_dir, os.W_OK | os.X_OK) and not is_watched(layout)
+
+    def _let_catch_up(self) -> None:
+        if self._catches_up:
+            self.background_indexing.ask()
+
+    @cached_property
     def search(self) -> Search:
         """Searching and reading."""
         from gitmem.gone_entries import GoneEntries
@@ -166,6 +204,7 @@ class ReadingParts:
             sight=self.sight,
             trouble=self.index_trouble,
             now=self.now,
+            lacking=self._let_catch_up,
             room=lambda: cache_bytes(self.repository.config(CACHE_SETTING)) // 2,
         )
 

@@ -6,10 +6,14 @@ Every reason has somebody who clears it; `docs/search.md` lists them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gitmem.counted import counted
 from gitmem.index_view import IndexView
 from gitmem.search_reply import Freshness, IndexStatus, Quarantined
+
+#: So many records are searched in memory again and again before it is worth while to index them.
+_WORTH_WHILE: Final = 100
 
 
 def status_of(view: IndexView, hidden: int = 0) -> IndexStatus:
@@ -19,7 +23,7 @@ def status_of(view: IndexView, hidden: int = 0) -> IndexStatus:
         view: what was searched.
         hidden: hits that were left out because they belong to another workspace.
     """
-    pending = view.unindexed.pending + len(view.backlog.outdated) + len(view.backlog.gone)
+    pending = _pending(view)
     quarantined = [Quarantined(name, reason) for name, reason in sorted(view.quarantined.items())]
     reasons = [*view.doubts, *_reasons(view)]
     if hidden:
@@ -31,6 +35,18 @@ def status_of(view: IndexView, hidden: int = 0) -> IndexStatus:
         reasons=reasons,
         quarantined=quarantined,
     )
+
+
+def should_catch_up(view: IndexView) -> bool:
+    """Say whether the index should catch up soon; a few new records that a search reads anyway can wait."""
+    read = view.unindexed.read - view.unindexed.cut
+    if not view.manifest.complete or view.backlog.new_files or read >= _WORTH_WHILE:
+        return _pending(view) > 0
+    return _pending(view) > read
+
+
+def _pending(view: IndexView) -> int:
+    return view.unindexed.pending + len(view.backlog.outdated) + len(view.backlog.gone)
 
 
 def _reasons(view: IndexView) -> Iterator[str]:

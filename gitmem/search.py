@@ -18,7 +18,7 @@ from gitmem.documents import SEARCHED_KINDS, Document
 from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all
 from gitmem.index_batch import note_paths, notes_digest
-from gitmem.index_status import status_of
+from gitmem.index_status import should_catch_up, status_of
 from gitmem.index_trouble import IndexTrouble
 from gitmem.index_view import IndexView, IndexViewer
 from gitmem.judgement_rules import JudgementIndex
@@ -70,6 +70,7 @@ class Search:
         sight: what an agent may see of a hit; without it, everything.
         trouble: why the index could not be written here, if so.
         now: the wall clock, seconds since 1970; questions may name times relative to it.
+        lacking: is called when an answer was given from an index that should catch up; must return at once.
         room: returns the bytes that the postings of an answer's words may take, to be kept for the next.
     """
 
@@ -86,10 +87,12 @@ class Search:
         sight: AgentSight | None = None,
         trouble: IndexTrouble | None = None,
         now: Callable[[], float] = time.time,
+        lacking: Callable[[], object] = lambda: None,
         room: Callable[[], int] = lambda: DEFAULT_BYTES // 2,
     ) -> None:
         self._sight = sight
         self._now = now
+        self._lacking = lacking
         self._room = room
         self._last_finder: Finder | None = None
         self._viewer = IndexViewer(repository, ledger, layout, index, note_ids=note_ids, trouble=trouble)
@@ -116,10 +119,15 @@ class Search:
         request = check_request(query, **options)
         reader = check_reader(by)
         try:
-            return self._answer(request, self._viewer.view(unindexed=unindexed), reader)
+            view = self._viewer.view(unindexed=unindexed)
+            reply = self._answer(request, view, reader)
         except IndexDamaged as error:
             self._viewer.discard()
-            return self._answer(request, self._viewer.view_beside(error), reader)
+            view = self._viewer.view_beside(error)
+            reply = self._answer(request, view, reader)
+        if should_catch_up(view):
+            self._lacking()
+        return reply
 
     def get(self, ref: str, **options: Any) -> Memory:
         """Return what a ref names, or a part of it; options as `MemoryReader.get` takes them."""

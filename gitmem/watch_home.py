@@ -39,7 +39,7 @@ def watch_home(
 
 def open_parts(path: Path) -> WatchParts:
     """Open the home at `path` for a watcher."""
-    home = AgentHome.open(path)
+    home = AgentHome.open(path, catches_up=False)
 
     def keep_ledger() -> None:
         home.apply_spool()

@@ -67,7 +67,7 @@ FLOORS = [
         episode_closing line_draft turn_line adoption
         ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
-        """init turn index_backlog index_batch index_trouble indexer reindexing memory_text gone_entries
+        """init turn index_backlog index_batch index_trouble indexer reindexing index_runs memory_text gone_entries
         memory_files source_errors
         agent_sight memory_get latest_snapshots search_candidates scoring/ search_hits unindexed
         index_view index_status search

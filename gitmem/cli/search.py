@@ -17,7 +17,7 @@ from gitmem.times import short_time
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitmem.search import SearchReply
+    from gitmem.search import IndexStatus, SearchReply
 
 
 @define(example="gitmem search staging port --kind note --since '30 days ago'")
@@ -92,13 +92,18 @@ def _why(told: Mapping[str, Any]) -> str:
     return f"({' + '.join(parts) or '0'}) × {told.get('factor', 1.0):.2f}{typed}: {', '.join(terms)}"
 
 
+def _within(status: IndexStatus) -> str:
+    """Return what keeps a word from being called absent where not everything was searched."""
+    return " in what was searched" if status.reasons else ""
+
+
 def _tell_doubts(reply: SearchReply) -> None:
     settings = current()
     if settings.json:
         return
-    if reply.unmatched_terms:
-        settings.note(f"found nowhere: {' '.join(reply.unmatched_terms)}")
     status = reply.index_status
+    if reply.unmatched_terms:
+        settings.note(f"found nowhere{_within(status)}: {' '.join(reply.unmatched_terms)}")
     for reason in status.reasons:
         settings.note(reason)
     for name in status.quarantined:

@@ -113,9 +113,11 @@ def _tell_doubts(reply: dict[str, Any]) -> None:
     settings = current()
     if settings.json:
         return
+    reasons = reply.get("index_status", {}).get("reasons", ())
     if "unmatched_terms" in reply:
-        settings.note(f"found nowhere: {' '.join(reply['unmatched_terms'])}")
-    for reason in reply.get("index_status", {}).get("reasons", ()):
+        within = " in what was searched" if reasons else ""
+        settings.note(f"found nowhere{within}: {' '.join(reply['unmatched_terms'])}")
+    for reason in reasons:
         settings.note(reason)
 
 

@@ -90,12 +90,12 @@ class Contexts:
             BudgetExceeded: what must be in it does not fit.
             UsageError: the environment is not what it should be.
         """
-        moment = moment_now(self._repository, self._ledger)
+        moment = moment_now(self._repository, self._ledger, self._reader.last_told())
         return self._made(request, moment, count)[0]
 
     def record(self, request: ContextRequest, count: Tokenizer = estimate_tokens) -> AssembledContext:
         """Return a context of now, and record in a turn of its own what it was made from."""
-        moment = moment_now(self._repository, self._ledger)
+        moment = moment_now(self._repository, self._ledger, self._reader.last_told())
         context, read = self._made(request, moment, count)
         body = assembly_body(request, context, read.loaded, moment.base)
         event = Event(

@@ -46,6 +46,7 @@ class ContextInputs:
     """Everything that a context is made from.
 
     Attributes:
+        now: RFC 3339; empty where the text is not to tell the time.
         agents_md: text of AGENTS.md; None where there is none.
         prose: the prose memories that are there.
         frozen: the memory stores as the session has them.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final
 
 from gitmem.context_record import LoadedFiles, loaded_of
@@ -16,6 +17,8 @@ from gitmem.subjects import HEAD, KIND, TURN, parse_trailers
 from gitmem.times import format_time
 
 _TURN_KIND: Final = "turn"
+#: So many commits from the end of a line the last turn is looked for; behind it is only bookkeeping.
+_NEAR: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,20 @@ class Moment:
         return self.as_of is not None
 
 
-def moment_now(repository: Repository, ledger: Ledger) -> Moment:
-    """Return the moment that is now."""
+def moment_now(repository: Repository, ledger: Ledger, told: str | None) -> Moment:
+    """Return the moment that is now.
+
+    Args:
+        repository: the home's.
+        ledger: its records.
+        told: id of the last turn in which anything was told; others are bookkeeping.
+    """
     tips = [repository.read_commit(tip) for tip in ledger.tips().values()]
     last = max(tips, key=lambda commit: (commit.commit_time, commit.id), default=None)
     head = repository.head().commit
-    return Moment(last.id if last else None, head, head_of(last) if last else None)
+    if last is None:
+        return Moment(None, head, None)
+    return Moment(last.id, head, head_of(_told_in(repository, tips, told) or last))
 
 
 def moment_at(repository: Repository, ledger: Ledger, as_of: str, now: float) -> Moment:
@@ -100,6 +111,15 @@ def moment_at(repository: Repository, ledger: Ledger, as_of: str, now: float) ->
 def head_of(turn: Commit) -> str | None:
     """Return what HEAD was at a turn's commit."""
     return parse_trailers(turn.message).get(HEAD)
+
+
+def _told_in(repository: Repository, tips: Sequence[Commit], turn: str | None) -> Commit | None:
+    """Return the commit of a turn near the ends of the lines."""
+    for tip in tips:
+        for commit in islice(repository.walk_first_parents(tip.id), _NEAR):
+            if parse_trailers(commit.message).get(TURN) == turn:
+                return commit
+    return None
 
 
 def _assembly(ledger: Ledger, commit: Commit) -> Record | None:

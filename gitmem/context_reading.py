@@ -111,6 +111,11 @@ class ContextReader:
         self._index: tuple[object, EpisodeIndex] = (None, EpisodeIndex())
         self._lock = threading.Lock()
 
+    def last_told(self) -> str | None:
+        """Return the id of the last turn in which anything was told."""
+        found = self._tools.places.last(None, 1)
+        return found[0].turn if found else None
+
     def read(self, request: ContextRequest, moment: Moment) -> ReadContext:
         """Return everything that a context is made from.
 
@@ -128,7 +133,7 @@ class ContextReader:
         inputs = ContextInputs(
             home_id=self._tools.config.home_id,
             agent=self._tools.config.agent,
-            now=request.now,
+            now=request.now if request.tells_time else "",
             session=request.session,
             input=_input(request),
             environment=place,

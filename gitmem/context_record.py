@@ -24,7 +24,8 @@ class ContextRequest:
         budget: tokens; counts every section.
         session: whose turns and memory stores.
         environment: JSON data; `execution_environment.read_environment` checks it.
-        now: RFC 3339.
+        now: RFC 3339; decides what is due.
+        tells_time: the text says when it is; by default it does not, so that it does not change by itself.
         voice, origin: whose the input is.
     """
 
@@ -35,6 +36,7 @@ class ContextRequest:
     environment: Json = field(default_factory=dict)
     voice: Voice = "operator"
     origin: str = ""
+    tells_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ def assembly_body(
         "budget": request.budget,
         "environment": dict(request.environment),
         "now": request.now,
+        "tells_time": request.tells_time,
         "after": context.commit,
         "head": context.head,
         "base": base,
@@ -105,6 +108,7 @@ def request_of(body: Json, session: str | None) -> ContextRequest | None:
         place if isinstance(place, Mapping) else {},
         "runtime" if voice == "runtime" else "external" if voice == "external" else "operator",
         origin if isinstance(origin, str) else "",
+        body.get("tells_time") is True,
     )
 
 

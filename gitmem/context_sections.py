@@ -82,14 +82,14 @@ class Continuation:
     """When this is, and what the session was before.
 
     Attributes:
-        now: RFC 3339.
+        now: RFC 3339; empty where the caller did not name it, so that the text does not change by itself.
         last_at: when the last turn ended; empty before the first.
         last_end: how it ended.
         session: id of the session.
         warnings: what a reader of this context should know.
     """
 
-    now: str
+    now: str = ""
     last_at: str = ""
     last_end: str = ""
     session: str | None = None
@@ -224,17 +224,17 @@ class ContextSections:
             "continuation_anchor", text, compact=self._cut(text, ANCHOR_COMPACT, ref=ref), source_ref=ref
         )
 
-    def continuation(self, continuation: Continuation) -> Section:
+    def continuation(self, continuation: Continuation) -> Section | None:
         """Return when this is and how the last turn ended."""
-        lines = [f"Now: {short_time(continuation.now)} UTC"]
+        lines = [f"Now: {short_time(continuation.now)} UTC"] if continuation.now else []
         if continuation.session:
-            lines[0] += f" · session {continuation.session}"
+            lines.append(f"Session: {continuation.session}")
         if continuation.last_at:
             end = continuation.last_end
             how = f", {quote_line(end)}" if end and end != "completed" else ""
             lines.append(f"The last turn ended {short_time(continuation.last_at)} UTC{how}.")
         lines += [f"! {quote_line(warning)}" for warning in continuation.warnings]
-        return make_section("continuation_context", "\n".join(lines))
+        return make_section("continuation_context", "\n".join(lines)) if lines else None
 
     def current_input(self, given: CurrentInput | None) -> Section | None:
         """Return what the agent is asked now; what is not the operator's says so."""

@@ -43,7 +43,8 @@ class HomeContext:
             as_of: the commit of a recorded context gives that context again; another turn's commit, a commit
                 of the operator's branch or a time gives one of what was known then.
             record: record what the context was made from, in a turn of its own.
-            now: RFC 3339; by default the time it is.
+            now: RFC 3339; stands in the text. By default the text does not tell the time, so that the same
+                context has the same bytes a minute later.
             voice: whose the input is; `runtime` and `external` are never taken for the operator.
             origin: where an input comes from that is not the operator's.
             tokenizer: counts tokens exactly; by default they are estimated, rather too many than too few.
@@ -64,7 +65,14 @@ class HomeContext:
             raise UsageError("a context of the past is not recorded again", field="record")
         moment = self._parts.now() if now is None else parse_timestamp(now)
         request = ContextRequest(
-            wanted, format_time(moment), input, session, environment or {}, voice, origin
+            wanted,
+            format_time(moment),
+            input,
+            session,
+            environment or {},
+            voice,
+            origin,
+            tells_time=now is not None,
         )
         count = tokenizer or estimate_tokens
         contexts = self._parts.contexts

@@ -57,6 +57,23 @@ def test_a_context_is_a_function_of_what_it_is_made_from(home: AgentHome) -> Non
     assert git("status", "--short", cwd=home.layout.root) == status
 
 
+def test_time_alone_changes_nothing(home: AgentHome, clock: CounterClock) -> None:
+    """The same context a day later; only a caller that names the time has it in the text."""
+    one = home.context("Go on.", session="s1")
+    clock.advance(86_400)
+    assert home.context("Go on.", session="s1").text == one.text
+    assert one.commit is not None
+    assert home.context("Go on.", session="s1", as_of=one.commit).text == one.text
+    assert "Now: 2026-12-01 09:00 UTC" in made(home).text
+
+
+def test_what_others_changed_is_told_until_a_turn_is(home: AgentHome) -> None:
+    """A recorded context is no turn that anybody answered in."""
+    commit_all(home.layout.root, "edit", {"memory/operator.md": "Be brief.\n"})
+    assert "memory/operator.md" in section(made(home, record=True), "changed_files")
+    assert "memory/operator.md" in section(made(home), "changed_files")
+
+
 def test_sections_add_up(home: AgentHome) -> None:
     """What is used is within the budget, and every candidate has a decision."""
     context = made(home)

@@ -139,9 +139,10 @@ def test_when_this_is() -> None:
     """Time and how the last turn ended; warnings stand out."""
     told = Continuation("2026-11-30T10:00:00.000Z", "2026-11-30T09:00:00.000Z", "interrupted", "s1", ("x",))
     assert text_of(MAKE.continuation(told)) == (
-        "Now: 2026-11-30 10:00 UTC · session s1\nThe last turn ended 2026-11-30 09:00 UTC, interrupted.\n! x"
+        "Now: 2026-11-30 10:00 UTC\nSession: s1\nThe last turn ended 2026-11-30 09:00 UTC, interrupted.\n! x"
     )
     assert text_of(MAKE.continuation(Continuation("2026-11-30T10:00:00.000Z"))) == "Now: 2026-11-30 10:00 UTC"
+    assert MAKE.continuation(Continuation()) is None
 
 
 def test_files_that_others_changed() -> None:

@@ -56,7 +56,7 @@ def command(
         as_of=as_of,
         record=record,
     )
-    settings.reply(reply, lambda: describe(reply) if explain else reply.text)
+    settings.reply(reply, lambda: describe(reply) if explain else reply.text, exact=not explain)
     for sentence in reply.missing:
         settings.warn(f"missing: {sentence}")
 

@@ -166,7 +166,14 @@ def _system_message(error: OSError) -> str:
 def _usage_hint(error: click.ClickException) -> str:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx is not None else "gitmem"
-    return f"See `{path} --help`."
+    seen = f"See `{path} --help`."
+    if isinstance(error, click.NoSuchOption) and ctx is not None and _takes_words(ctx.command):
+        return f"Words that begin with a hyphen stand behind `--`: {path} -- {error.option_name} … {seen}"
+    return seen
+
+
+def _takes_words(command: click.Command) -> bool:
+    return any(isinstance(one, click.Argument) and one.nargs == -1 for one in command.params)
 
 
 def _system_hint(error: OSError) -> str | None:

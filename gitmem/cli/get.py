@@ -9,6 +9,7 @@ import click
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import reader_option
+from gitmem.control_signs import show_controls
 
 if TYPE_CHECKING:
     from gitmem.agent_sight import Reader
@@ -25,7 +26,8 @@ def command(ref: str, offset: int, max_chars: int, by: Reader) -> None:
     """Print what a source ref names: a message, a note, an entry, a tool's output."""
     settings = current()
     memory = settings.open_home().get(ref, offset=offset, max_chars=max_chars, by=by)
-    settings.reply({"memory": memory}, lambda: memory.content)
+    # A color of the text's own could hide a part of it.
+    settings.reply({"memory": memory}, lambda: show_controls(memory.content))
     blocked = memory.metadata.get("blocked")
     if blocked:
         settings.warn(f"withheld from the agent, in part or whole: {', '.join(blocked)}")

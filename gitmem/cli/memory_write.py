@@ -64,7 +64,7 @@ def block(session: str | None) -> None:
     home = settings.open_home()
     if session is None:
         reply = {"session": None, "block": home.memory_block(), "frozen_at": None, "commit": None}
-        settings.reply({**reply, "changed": {}}, reply["block"])
+        settings.reply({**reply, "changed": {}}, reply["block"], exact=True)
         return
     asked = home.session(session)
     frozen = asked.frozen()
@@ -80,6 +80,7 @@ def block(session: str | None) -> None:
             "changed": changed,
         },
         frozen.text,
+        exact=True,
     )
 
 

@@ -24,7 +24,7 @@ def command(*, catalog: bool) -> None:
     home = settings.open_home()
     if catalog:
         text = home.catalog()
-        settings.reply({"catalog": text}, text)
+        settings.reply({"catalog": text}, text, exact=True)
         return
     listing = home.notes()
     withheld = home.withheld_notes(listing)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from gitmem.control_signs import show_controls
 from gitmem.counted import counted
 
 _Json = Mapping[str, Any]
@@ -16,7 +17,16 @@ _Json = Mapping[str, Any]
 def describe(reply: _Json) -> str:
     """Return a reply of a session search for people; their own clock tells the times."""
     told = {"browse": _browse, "discover": _discover, "scroll": _scroll, "read": _read}[reply["mode"]]
-    return "\n".join(told(reply))
+    return "\n".join(told(_harmless(reply)))
+
+
+def _harmless(value: Any) -> Any:
+    """Return a reply with signs for control characters: colors of the texts' own could hide parts of them."""
+    if isinstance(value, str):
+        return show_controls(value)
+    if isinstance(value, Mapping):
+        return {name: _harmless(part) for name, part in value.items()}
+    return [_harmless(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _browse(reply: _Json) -> Iterator[str]:

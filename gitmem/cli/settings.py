@@ -105,17 +105,22 @@ class Settings:
         path = self.home_path()
         if self.verbose:
             self.note(f"home: {path}")
-        # What a search leaves to be indexed goes to a process of its own; this one ends with its answer.
-        return click.get_current_context().with_resource(AgentHome.open(path, catches_up=False))
+        return click.get_current_context().with_resource(AgentHome.open(path))
 
-    def reply(self, value: Any, text: str | Callable[[], str] | None = None) -> None:
-        """Answer with `value` as JSON, or with `text` for people, which may be made late."""
+    def reply(self, value: Any, text: str | Callable[[], str] | None = None, *, exact: bool = False) -> None:
+        """Answer with `value` as JSON, or with `text` for people, which may be made late.
+
+        Args:
+            value: with `--json`.
+            text: without it.
+            exact: whether the text is for a prompt, which gets it as it is.
+        """
         shown = None if self.json else text() if callable(text) else text
         with answering():
             if self.json:
                 print_json(value)
             elif shown:
-                _print_text(shown, color=self.color)
+                _print_text(shown, color=self.color, exact=exact)
 
     def say(self, text: str) -> None:
         """Print a line that is news, not the answer; silent with `-q` and with `--json`."""
@@ -143,8 +148,8 @@ def print_json(value: Any) -> None:
     sys.stdout.buffer.flush()
 
 
-def _print_text(text: str, *, color: bool | None) -> None:
-    text = shown_on(sys.stdout, text.rstrip("\n"))
+def _print_text(text: str, *, color: bool | None, exact: bool) -> None:
+    text = shown_on(sys.stdout, text.rstrip("\n"), exact=exact)
     if sys.stdout.isatty() and text.count("\n") >= (click_height() or math.inf):
         click.echo_via_pager(text + "\n", color=color)
     else:

@@ -6,6 +6,7 @@ import click
 
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
+from gitmem.control_signs import show_controls
 
 
 @define(example="gitmem show turn:turn_0c1d2e3f4a5b6c7")
@@ -15,4 +16,4 @@ def command(what: str) -> None:
     settings = current()
     home = settings.open_home()
     shown = home.show(settings.path_in(home, what))
-    settings.reply({"shown": shown}, lambda: shown.text)
+    settings.reply({"shown": shown}, lambda: show_controls(shown.text))

@@ -1,4 +1,4 @@
-"""Text as a terminal may have it: what would act on the terminal is shown as a sign instead."""
+"""Text as people may have it: what would act on a terminal is shown as a sign instead."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from gitmem.control_signs import control_sign
 _CONTROLS: Final = re.compile(r"(\x1b\[(?:[0-9]{1,2}(?:;[0-9]{1,2})*)?m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def shown_on(stream: TextIO | None, text: str) -> str:
-    """Return a text for a stream: as it is for a file or a pipe, harmless for a terminal.
+def shown_on(stream: TextIO | None, text: str, *, exact: bool = False) -> str:
+    """Return a text for a stream, harmless for a terminal: a pipe mostly ends at one.
 
     What an agent heard may hold sequences that set a terminal's title or fill its clipboard.
+
+    Args:
+        stream: where it goes.
+        text: may have the colors of this program.
+        exact: whether it is for programs: a file or a pipe gets it as it is.
     """
-    if stream is None or not stream.isatty():
+    if stream is None or (exact and not stream.isatty()):
         return text
     return _CONTROLS.sub(lambda found: found[1] or control_sign(found[0]), text.replace("\r\n", "\n"))

@@ -203,6 +203,34 @@ def test_a_hit_does_not_act_on_a_terminal(tmp_path: Path) -> None:
     assert gitmem("search", "zebra", "--json", cwd=path).json["results"][0]["snippet"][2] == "\x1b"
 
 
+def test_nothing_that_people_read_acts_on_a_terminal(tmp_path: Path) -> None:
+    """A title, a clipboard, a bell and a color of the text's own: signs in every text, exact in `--json`."""
+    path, said = tmp_path / "home", "a \x1b]0;title\x07 \x1b[8mhidden zebra"
+    with AgentHome.init(path, agent="aria") as home:
+        titled = {"kind": "session", "event": "start", "title": said}
+        receipt = home.record([titled, {"kind": "message", "role": "user", "text": said}], session="s1")
+    ref, message = receipt.records[1]["source_ref"], receipt.records[1]["id"]
+    shown = "a ␛]0;title␇ ␛[8mhidden zebra"
+    for command in (
+        ["sessions"], ["sessions", "read", "s1"], ["sessions", "scroll", "s1", message],
+        ["sessions", "search", "hidden"], ["get", ref], ["show", ref], ["show", f"turn:{receipt.turn_id}"],
+    ):  # fmt: skip
+        out = gitmem(*command, cwd=path).out
+        assert "\x1b" not in out, command
+        assert shown in out, command
+    assert "\x1b" not in gitmem("log", cwd=path).out
+    assert gitmem("get", ref, "--json", cwd=path).json["memory"]["content"] == said
+
+
+def test_a_word_that_looks_like_an_option(path: Path) -> None:
+    """Who looks for `rm -rf` is told how to write it."""
+    for command in (["search"], ["sessions", "search"]):
+        ran = gitmem(*command, "rm", "-rf", "x", "--json", cwd=path)
+        assert ran.code == 2
+        assert f"gitmem {' '.join(command)} -- -r" in ran.json["error"]["hint"]
+        assert gitmem(*command, "--", "rm", "-rf", "x", cwd=path).code == 0
+
+
 def test_a_day_counts_to_its_end(tmp_path: Path) -> None:
     """`--until` a day includes it; `--since` and `--until` mean when it happened."""
     with AgentHome.init(tmp_path / "home", agent="aria") as home:

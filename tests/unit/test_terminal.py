@@ -42,9 +42,11 @@ def test_own_colors_pass() -> None:
     assert shown_on(Terminal(), line) == line
 
 
-def test_a_file_gets_what_was_said() -> None:
-    """Only a terminal acts on anything."""
-    assert shown_on(io.StringIO(), "\x1b]0;x\x07\r\n") == "\x1b]0;x\x07\r\n"
+def test_a_pipe_gets_signs_too() -> None:
+    """What goes through `head` or `less -R` ends at a terminal; what is for a prompt is left as it is."""
+    assert shown_on(io.StringIO(), "\x1b]0;x\x07\r\n") == "␛]0;x␇\n"
+    assert shown_on(io.StringIO(), "\x1b]0;x\x07\r\n", exact=True) == "\x1b]0;x\x07\r\n"
+    assert shown_on(Terminal(), "\x07", exact=True) == "␇"
     assert shown_on(None, "\x07") == "\x07"
 
 

@@ -19,6 +19,7 @@ from gitmem.branch_merge import CONFLICTS, conflict_of
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.branch_tags import TAGS, BranchTags
 from gitmem.commit_signing import SigningFailed
+from gitmem.durable_file import sync_folder
 from gitmem.errors import HeadMoved, ProtectedPath, RefusedError
 from gitmem.git_lock import remove_stale
 from gitmem.layout import Layout
@@ -265,6 +266,10 @@ class QueueTurn:
         commit = settled.committed or tags.commit_of(write.path, self._parts.repository.head().commit)
         fault = "its commit is not found" if commit is None else tags.put(write.tag, commit, write.author)
         if fault is None:
+            ref = self._parts.layout.common_dir / f"{TAGS}{write.tag.name}"
+            for folder in (ref.parent, ref.parent.parent):
+                with suppress(FileNotFoundError):  # it was packed already
+                    sync_folder(folder)
             self._parts.step("tagged")
             return True
         self._parts.pending.put(replace(write, reason=fault, recorded=True))

@@ -39,6 +39,8 @@ class BranchTags:
     def put(self, tag: PendingTag, commit_id: str, who: str) -> str | None:
         """Tag a commit, unless a tag of that name is there; return why that cannot be done now.
 
+        Its value is durable, its name once its folder is.
+
         Args:
             tag: name and message.
             commit_id: of a commit on the branch.
@@ -52,7 +54,6 @@ class BranchTags:
             known = [] if self._repository.contains(made.id) else [made]
             with self._repository.write_pack(known):
                 self._repository.move_ref(ref, old=ABSENT, new=made.id, message="tag", who=who)
-                self._repository.settle_refs()
         except GitmemError as error:
             return error.message
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,11 +37,14 @@ class Notice:
     Attributes:
         turn: the turn that holds its record.
         place: that turn's segment.
+        places: segments of the episode's turns, by their ids, and of the record that holds its work item;
+            empty where they have to be looked for.
     """
 
     id: str
     turn: str
     place: str
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 class EpisodeNotices:
@@ -56,7 +59,7 @@ class EpisodeNotices:
 
     def put(self, notice: Notice) -> None:
         """Say, durably, that a file has to be written."""
-        row = {"turn": notice.turn, "place": notice.place}
+        row = {"turn": notice.turn, "place": notice.place, "places": dict(notice.places)}
         write_file(self._file(notice.id), json.dumps(row).encode())
 
     def read(self) -> list[Notice]:
@@ -93,6 +96,13 @@ class EpisodeClosing:
         self._mark: TurnMark | None = None
         self._unwritten: dict[str, Sequence[Line]] = {}
         self._due: list[Notice] = []
+        self._closed: dict[str, Closing] = {}
+
+    def prepare(self) -> None:
+        """Read what is not known yet, before anybody's turn waits for it."""
+        if self._fold is None:
+            with suppress(GitmemError):
+                self._facts.prepare()
 
     def close(
         self,
@@ -112,6 +122,7 @@ class EpisodeClosing:
             asked: somebody wants the session's builder finished with it.
             tip: the line's commit before it.
         """
+        self._closed = {}
         self._mark = mark_turn(turn, [light_record(line) for line in lines])
         if self._mark is None:
             return ()
@@ -119,7 +130,9 @@ class EpisodeClosing:
             if tip != self._tip or self._fold is None:  # another process was here
                 self._fold, self._tip = self._facts.fold(turn.writer), tip
             closings = self._fold.decide(self._mark, asked=asked)
-            return self._events(closings, turn, lines) if closings else ()
+            events = self._events(closings, turn, lines) if closings else ()
+            self._closed = {closing.builder.id: closing for closing in closings}
+            return events
         return ()
 
     def note(self, lines: Sequence[Line], place: str, tip: str) -> None:
@@ -133,13 +146,20 @@ class EpisodeClosing:
         turn = lines[-1].turn
         mark, self._mark = self._mark, None
         episodes = [line for line in lines if line.kind == "episode"]
-        self._due += [Notice(line.id, turn, place) for line in episodes]
+        self._due += [Notice(line.id, turn, place, self._places(line.id, place)) for line in episodes]
         self._tip = tip
         if mark is None or self._fold is None:
             return
         closes = tuple(Close(one.id, tuple(one.body["turns"])) for one in decode_lines(episodes))
         self._facts.note(mark_to_row(replace(mark, closes=closes)), place)
         self._unwritten[turn] = lines
+
+    def _places(self, episode: str, place: str) -> Mapping[str, str]:
+        builder = self._closed[episode].builder
+        places = {mark.turn: mark.place or place for mark in builder.turns}
+        return (
+            places if builder.item is None else {**places, builder.item.record: builder.item.place or place}
+        )
 
     def announce(self) -> None:
         """Write the notices of what was finished since the last commit."""
@@ -239,6 +259,7 @@ def frame_from_record(record: Record) -> EpisodeFrame | None:
 def _read(path: Path) -> Notice:
     try:
         row = json.loads(path.read_bytes())
-        return Notice(path.stem, str(row["turn"]), str(row["place"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        places = {str(name): str(place) for name, place in row["places"].items()}
+        return Notice(path.stem, str(row["turn"]), str(row["place"]), places)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Notice(path.stem, "", "")

@@ -55,8 +55,19 @@ class EpisodeFacts:
 
     def note(self, row: Sequence[Any], path: str) -> None:
         """Go on over a turn that was sealed here and is on no line yet."""
-        if self._known is not None:
-            self._take(self._known, path, [row])
+        known = self._known
+        if known is None:
+            return
+        is_next = bool(known.path) and path != known.path
+        self._take(known, path, [row])
+        if (
+            is_next
+        ):  # a segment is full: it is kept now, while it is one, not by the next process with all others
+            self._facts.catch_up()
+
+    def prepare(self) -> None:
+        """Read what no process has read yet, so that a fold is quick."""
+        self._facts.values()
 
     def forget_notes(self) -> None:
         """Drop the fold: what was noted did not come to the line."""
@@ -155,10 +166,16 @@ def light_record(line: Line) -> Record:
     )  # fmt: skip
 
 
-def places_of(rows: Iterable[Row], turns: Iterable[str]) -> Mapping[str, str]:
-    """Return the segments of turns."""
+def places_of(rows: Iterable[Row], turns: Iterable[str], item: str | None) -> Mapping[str, str]:
+    """Return the segments of turns, and of the record that holds a work item."""
     wanted = set(turns)
-    return {row[0]: row[-1] for row in rows if row[0] in wanted}
+    places: dict[str, str] = {}
+    for row in rows:
+        if row[0] in wanted:
+            places[row[0]] = row[-1]
+        if item is not None and any(one[3] == item for one in row[7]):
+            places[item] = row[-1]
+    return places
 
 
 def _number(path: str) -> int:

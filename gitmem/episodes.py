@@ -12,7 +12,7 @@ from gitmem.branch_changes import PathChange, PendingTag
 from gitmem.branch_tags import BranchTags
 from gitmem.curated import NOTE_SUFFIXES
 from gitmem.episode_closing import EpisodeNotices, Notice, frame_from_record
-from gitmem.episode_facts import EpisodeFacts, Row, places_of
+from gitmem.episode_facts import EpisodeFacts, places_of
 from gitmem.episode_file import (
     TAG_DIGEST,
     digest_of,
@@ -170,8 +170,8 @@ class Episodes:
                 self._notices.drop(notice.id)  # its turn came to no line, or it was forgotten
             return None
         try:
-            episode, content = self._rebuild(frame, record)
-            self._commit(record, episode, content)
+            episode, content = self._rebuild(frame, record, notice)
+            self._commit(record, self._facts.evidence(record.turn, notice.place), episode, content)
         except EpisodeMoved as error:
             self._notices.drop(notice.id)
             return error.message
@@ -189,16 +189,15 @@ class Episodes:
     def _is_spooled(self, turn: str) -> bool:
         return any(spooled.turn == turn for spooled in self._ledger.spooled())
 
-    def _rebuild(self, frame: EpisodeFrame, record: Record) -> tuple[EpisodeRecord, bytes]:
+    def _rebuild(self, frame: EpisodeFrame, record: Record, notice: Notice) -> tuple[EpisodeRecord, bytes]:
         """Return an episode as the ledger gives it.
 
         Raises:
             EpisodeMoved: what was recorded of it is something else; a turn of it was forgotten since.
         """
-        rows = self._facts.rows()
-        places = places_of(rows, frame.turns)
+        places = notice.places or places_of(self._facts.rows(), frame.turns, frame.item)
         turns = [self._evidence(turn, places) for turn in frame.turns]
-        episode = make_episode(frame, turns, self._item(frame, rows))
+        episode = make_episode(frame, turns, self._item(frame, places))
         content = render_episode(episode)
         if digest_of(content) != record.body.get("sha256"):
             raise EpisodeMoved(
@@ -213,16 +212,15 @@ class Episodes:
             raise NotFound(f"turn {turn} cannot be read", turn=turn)
         return self._facts.evidence(turn, places[turn])
 
-    def _item(self, frame: EpisodeFrame, rows: Sequence[Row]) -> Mapping[str, Any] | None:
+    def _item(self, frame: EpisodeFrame, places: Mapping[str, str]) -> Mapping[str, Any] | None:
         if frame.item is None:
             return None
-        place = next((row[-1] for row in rows if any(one[3] == frame.item for one in row[7])), None)
-        record = None if place is None else self._facts.record(frame.item, place)
+        record = self._facts.record(frame.item, places.get(frame.item, ""))
         if record is None:
             raise NotFound(f"the work item of {frame.id} cannot be read", record=frame.item)
         return record.body
 
-    def _commit(self, record: Record, episode: EpisodeRecord, content: bytes) -> None:
+    def _commit(self, record: Record, turn: TurnEvidence, episode: EpisodeRecord, content: bytes) -> None:
         path, base = self._place(episode, content)
         digest = digest_of(content)
         subject = episode_subject(episode_slug(episode), len(episode.turns))
@@ -232,7 +230,7 @@ class Episodes:
                 f"the tag {tag.name} says something else than the episode", episode=episode.id, tag=tag.name
             )
         self._branch().write(
-            [PathChange(path, base, content), *self._moves_of(record)],
+            [PathChange(path, base, content), *self._moves_of(turn)],
             message=format_message(
                 subject, [(KIND, "episode"), (TURN, record.turn), (SESSION, record.session)]
             ),
@@ -243,11 +241,11 @@ class Episodes:
             tag=tag,
         )
 
-    def _moves_of(self, record: Record) -> Iterator[PathChange]:
-        """Yield the changes that go with the work items that the record's turn finished."""
-        row = next((row for row in self._facts.rows() if row[0] == record.turn), None)
-        for item, status, *_ in row[7] if row is not None else ():
-            if status in TERMINAL_STATUSES:
+    def _moves_of(self, turn: TurnEvidence) -> Iterator[PathChange]:
+        """Yield the changes that go with the work items that a turn finished."""
+        last = {record.object: record.status for record in turn.of_kind("work_item")}
+        for item, status in last.items():
+            if item is not None and status in TERMINAL_STATUSES:
                 yield from self._moves(item)
 
     def _place(self, episode: EpisodeRecord, content: bytes) -> tuple[str, str | None]:

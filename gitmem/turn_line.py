@@ -124,6 +124,8 @@ class TurnLine:
             told is not None and any(event.object is not None for event in told.events)
         ):
             self._lifecycle.catch_up()  # before the lock: nobody's turn waits while the ledger is read
+        if told is not None:
+            self._episodes.prepare()
         with self._locked(wait):
             run = self._run(told)
         if self._packs >= TURN_PACKS:

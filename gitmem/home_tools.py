@@ -110,6 +110,10 @@ class ToolHome(Protocol):
         """Shows a work item."""
 
     @property
+    def context(self) -> Callable[..., Any]:
+        """Assembles a context."""
+
+    @property
     def note_remove(self) -> Callable[..., Any]:
         """Removes a note."""
 
@@ -121,8 +125,8 @@ class HomeTools:
         """Return tools for a model.
 
         Args:
-            names: which of `memory`, `memory_search`, `memory_get`, `memory_note`, `session_search` and
-                `memory_work`; None is all.
+            names: which of `memory`, `memory_search`, `memory_get`, `memory_note`, `session_search`,
+                `memory_work` and `memory_context`; None is all.
             cause: `session`, `turn`, `by` and `origin` of whatever the model changes.
         """
         return Tools(self, names, cause)
@@ -156,6 +160,7 @@ class Tools:
             "memory_note": self._note,
             "session_search": self._sessions,
             "memory_work": self._work,
+            "memory_context": self._context,
         }
 
     @property
@@ -258,6 +263,13 @@ class Tools:
         }
         return changes[action](_needed(given, "work_item_id"), **chosen, **cause)
 
+    def _context(self, given: dict[str, Any]) -> Any:
+        budget = given.get("budget")
+        wanted = None if budget is None else _number(budget, "budget")
+        made = self._home.context(given.get("input"), wanted, session=self._with_cause(given).get("session"))
+        names = ("text", "budget", "used", "cache_key", "fingerprint", "commit", "head", "warnings")
+        return {name: getattr(made, name) for name in names}
+
     def _with_cause(self, given: dict[str, Any]) -> dict[str, Any]:
         own = {key: given[key] for key in _CAUSE if given.get(key) is not None}
         return {**own, **self._cause}
@@ -297,6 +309,16 @@ def _check(tool: ToolDescription, given: Arguments) -> None:
         if not all(isinstance(one, str) for one in values):
             wanted = "a list of texts" if schema["type"] == "array" else "text"
             raise UsageError(f"{name} is {wanted}", field=name)
+
+
+def _number(value: object, name: str) -> int:
+    """Return a number that may come as text."""
+    try:
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return int(value)
+    except ValueError:
+        pass
+    raise UsageError(f"{name} is a number", field=name)
 
 
 def _needed(given: Arguments, name: str) -> str:

@@ -258,3 +258,13 @@ def test_a_tokenizer_of_the_caller_counts(home: AgentHome) -> None:
     context = made(home, tokenizer=lambda text: len(text.split()), budget=600)
     assert context.used <= 600
     assert len(context.text.split()) <= 600
+
+
+def test_the_tool_gives_the_text(home: AgentHome) -> None:
+    """A model reads it in one call; what it asks wrongly is answered."""
+    tools = home.tools(["memory_context"], session="s1")
+    reply = tools.call("memory_context", {"input": "Go on.", "budget": "2000"})
+    assert reply["text"] == home.context("Go on.", 2000, session="s1").text
+    assert reply["used"] <= 2000
+    assert "error" in tools.call("memory_context", {"budget": 10})
+    assert "error" in tools.call("memory_context", {"budget": "many"})

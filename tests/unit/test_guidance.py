@@ -116,7 +116,8 @@ def test_schemas_come_in_the_shapes_of_servers(home: AgentHome, shape: str, inne
 
 def test_all_tools_are_there_by_default(home: AgentHome) -> None:
     """Whoever names none wants them all; a name that is none is a mistake of the program."""
-    names = ("memory", "memory_search", "memory_get", "memory_note", "session_search", "memory_work")
+    names = ("memory", "memory_search", "memory_get", "memory_note", "session_search")
+    names = (*names, "memory_work", "memory_context")
     assert home.tools().names == names
     with pytest.raises(UsageError, match="no tool 'soul'"):
         home.tools(["soul"])

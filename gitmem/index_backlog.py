@@ -75,10 +75,11 @@ class Backlog:
         """Paths of files that are not indexed as they are, those written last first."""
         return [path for path in self.files if path not in self.unchanged]
 
-    @property
-    def gone(self) -> list[str]:
-        """Paths and records of which something is indexed that has to go."""
-        return [*self.gone_segments, *self.gone_files, *(self.problems or {}), *self.forgotten]
+    def gone(self, manifest: Manifest) -> list[str]:
+        """Return the paths and records of which an index holds something that has to go."""
+        marks = {path: manifest.files.get(path) for path in self.problems or {}}
+        unreadable = [path for path, mark in marks.items() if mark is not None and mark.problem is None]
+        return [*self.gone_segments, *self.gone_files, *unreadable, *self.forgotten]
 
     @property
     def stale(self) -> frozenset[str]:

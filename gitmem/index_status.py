@@ -46,7 +46,7 @@ def should_catch_up(view: IndexView) -> bool:
 
 
 def _pending(view: IndexView) -> int:
-    return view.unindexed.pending + len(view.backlog.outdated) + len(view.backlog.gone)
+    return view.unindexed.pending + len(view.backlog.outdated) + len(view.backlog.gone(view.manifest))
 
 
 def _reasons(view: IndexView) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _reasons(view: IndexView) -> Iterator[str]:
         total = max(view.manifest.renewing, outdated)
         done = f"{total - outdated:,} of {counted(total, 'segment or file', 'segments and files')}"
         yield f"indexed anew, and searched as it was until then: {done} done"
-    if gone := len(view.backlog.gone):
+    if gone := len(view.backlog.gone(view.manifest)):
         what = counted(gone, "segment, file or record", "segments, files and records")
         yield f"gone and not shown, still to be removed: {what}"
 

@@ -73,7 +73,6 @@ class CatchUp:
         indexed: documents that were written, and what was removed.
         pending: segments and files that were left for the next call.
         sources: segments and files that there are.
-        added: documents that were written.
         quarantined: names of what cannot be indexed; the manifest has the reasons.
         reasons: why it could not do its work, if so.
         busy: somebody else is indexing.
@@ -85,7 +84,6 @@ class CatchUp:
     reasons: tuple[str, ...] = ()
     busy: bool = False
     sources: int = 0
-    added: int = 0
 
 
 class Indexer:
@@ -215,7 +213,7 @@ class Indexer:
         end = None if budget.seconds is None else self._clock() + budget.seconds
         names = None if hints is None or hints.doubt else hints.again
         again = faulty_paths(writer.snapshot().manifest, names)
-        indexed = added = 0
+        indexed = 0
         while True:
             snapshot = writer.snapshot()
             sources = self._look(snapshot.manifest, hints)
@@ -228,12 +226,11 @@ class Indexer:
             if done or change.manifest != snapshot.manifest:
                 writer.commit(replace(change, merge_limit=budget.merged))
             indexed += done
-            added += len(change.add)
             self._size = min(self._size * 2, LARGEST_BATCH) if left else FIRST_BATCH
             if not left or (end is not None and self._clock() >= end):
                 after = change.manifest
                 total = len({*after.segments, *after.files, *left})
-                return CatchUp(indexed, len(left), tuple(after.quarantined), sources=total, added=added)
+                return CatchUp(indexed, len(left), tuple(after.quarantined), sources=total)
             again = again.intersection(left)
 
     def _find_work(

@@ -22,7 +22,7 @@ class Reindexed:
     """How far building anew is.
 
     Attributes:
-        indexed: documents that were written here.
+        indexed: records and files that the index covers, by whomever, as `index_status` counts them.
         pending: segments and files that are left.
         quarantined: names of what cannot be indexed.
         reasons: why it could not be begun or finished, if so.
@@ -66,7 +66,6 @@ class Reindexing:
         self._is_watched = is_watched
         self._ask_watcher = ask_watcher
         self._progress = progress
-        self._indexed = 0
         self._total = 0
 
     def begin(self) -> Reindexed:
@@ -83,7 +82,6 @@ class Reindexing:
         while True:
             watcher = self._is_watched()
             done = self._look() if watcher else self._once_free(lambda: self._indexer.catch_up(None, SLICE))
-            self._indexed += done.added
             self._total = max(self._total, done.sources, done.pending)
             report = self._report(done, watcher=watcher)
             if not done.pending or (done.reasons and not watcher):
@@ -102,17 +100,20 @@ class Reindexing:
     def _look(self) -> CatchUp:
         """Return how far the watcher is."""
         time.sleep(_LOOK)
-        manifest: Manifest = EMPTY
-        with suppress(IndexDamaged, IndexRefused, OSError):
-            snapshot = self._index.snapshot()
-            manifest = EMPTY if snapshot is None else snapshot.manifest
+        manifest = self._manifest()
         pending = manifest.outdated + (not manifest.complete)
         sources = len(manifest.segments) + len(manifest.files)
         return CatchUp(pending=pending, quarantined=tuple(manifest.quarantined), sources=sources)
 
+    def _manifest(self) -> Manifest:
+        with suppress(IndexDamaged, IndexRefused, OSError):
+            snapshot = self._index.snapshot()
+            return EMPTY if snapshot is None else snapshot.manifest
+        return EMPTY
+
     def _report(self, done: CatchUp, *, watcher: bool) -> Reindexed:
         return Reindexed(
-            indexed=self._indexed,
+            indexed=self._manifest().covered,
             pending=done.pending,
             quarantined=done.quarantined,
             reasons=done.reasons,

@@ -312,7 +312,7 @@ class Vigil:
             phase=phase or self._phase(),
             mode="polling" if degraded else "native",
             degraded=degraded,
-            alive=self._hears(),
+            alive=phase != "stopped" and self._hears(),
             failing=tuple(
                 _describe(duty) for duty in (*self._duties, *self._merges) if duty.failures >= NAMED_AFTER
             ),
@@ -334,6 +334,8 @@ class Vigil:
         return self._silences < 2
 
     def _complain(self) -> None:
+        if self.state.phase == "stopped":  # what was wrong is not right for that
+            return
         complaints = lasting_reasons(self.state)
         for reason in complaints:
             if reason not in self._complaints:

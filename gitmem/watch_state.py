@@ -40,6 +40,7 @@ class WatchState:
         phase: `reconciling` until everything was compared with the files, `waiting` while Git is at work.
         mode: `native` or `polling`.
         degraded: why it polls.
+        alive: whether notifications come; not of one that has stopped.
         reconciled: when everything was last compared with the files.
         rounds: how often the index was brought up to date since the start.
         pending: records known and not yet indexed.
@@ -171,7 +172,7 @@ def _read_state(layout: Layout) -> WatchState | None:
 def lasting_reasons(state: WatchState) -> list[str]:
     """Return what a living watcher has to complain of, apart from work that it is just doing."""
     reasons = [state.degraded] if state.degraded else []
-    if not state.alive:
+    if not state.alive and state.phase != "stopped":
         reasons.append("notifications do not come")
     if state.provisional:
         reasons.append(f"provisional: {state.provisional}")

@@ -49,7 +49,7 @@ def describe(report: Reindexed) -> str:
         return f"The watcher builds the index anew: {what} to go. How far it is: gitmem status"
     if report.watcher:
         return "The watcher has built the index anew."
-    return f"Indexed {counted(report.indexed, 'document')}."
+    return f"Indexed {counted(report.indexed, 'record or file', 'records and files')}."
 
 
 def _teller(settings: Settings) -> Callable[[Reindexed], None]:

@@ -90,10 +90,11 @@ def _write(row: Mapping[str, Any], obstacle: str | None) -> str:
 
 def _index(index: Mapping[str, Any]) -> str:
     indexed, pending = index.get("indexed", 0), index.get("pending", 0)
+    covered = counted(indexed, "record or file", "records and files")
     if not pending:
-        return f"fresh, {counted(indexed, 'document')}"
+        return f"fresh, {covered}"
     state = str(index.get("freshness")).replace("_", " ")
-    so_far = f"{state}, {counted(indexed, 'document')}" if indexed else "not built yet"
+    so_far = f"{state}, {covered}" if indexed else "not built yet"
     if index.get("reasons"):  # what an answer lacks now is told below
         return f"{so_far}, {pending:,} to go"
     rest = counted(pending, "file or record is", "files and records are")

@@ -55,6 +55,20 @@ def test_a_turn_is_found_with_and_without_an_index(path: Path) -> None:
         assert all(home.get(ref).content for ref in refs)
 
 
+def test_reindex_counts_what_the_status_counts(path: Path) -> None:
+    """One word for one thing: also after a build that was broken off, all that is covered is counted."""
+    with AgentHome.open(path) as home:
+        for number in range(4):
+            say(home, *(f"harbour {number} {line}" for line in range(300)), session=f"t{number}")
+        home.catch_up()
+        covered = home.search("harbour").index_status.indexed
+        home.reindex(wait=False)
+        assert home.catch_up(seconds=0.0).pending
+        report = home.reindex()
+        assert (report.pending, report.indexed) == (0, covered)
+        assert report.indexed == home.search("harbour").index_status.indexed
+
+
 def test_what_an_operator_does_with_his_branch_takes_no_record_away(path: Path) -> None:
     """Records are searched from the turn lines: reset, amend, checkout and clean do not matter (T4)."""
     with AgentHome.open(path) as home:

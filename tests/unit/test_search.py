@@ -454,6 +454,24 @@ def test_a_saved_file_is_found_before_it_is_indexed(home: SearchHome) -> None:
     assert home.texts("words") == ["words too"]
 
 
+def test_what_never_was_indexed_is_not_called_gone(home: SearchHome) -> None:
+    """A new link is named as what cannot be found; only a file that became one has something to go."""
+    home.write({"notes/a.md": "words"})
+    home.catch_up()
+    (home.root / "notes/link.md").symlink_to("a.md")
+    status = home.search("words").index_status
+    assert (status.freshness, status.pending, status.reasons) == ("fresh", 0, [])
+    assert [one.name for one in status.quarantined] == ["notes/link.md"]
+    (home.root / "notes/a.md").unlink()
+    (home.root / "notes/a.md").symlink_to("link.md")
+    status = home.search("words").index_status
+    assert status.reasons == ["gone and not shown, still to be removed: 1 segment, file or record"]
+    home.catch_up()
+    status = home.search("words").index_status
+    assert (status.freshness, status.pending, status.reasons) == ("fresh", 0, [])
+    assert [one.name for one in status.quarantined] == ["notes/a.md", "notes/link.md"]
+
+
 def test_stale_hits_do_not_take_the_place_of_live_ones(home: SearchHome) -> None:
     """What is gone is dropped before the limit is counted (OPEN-SEARCH-09)."""
     for number in range(20):

@@ -611,7 +611,7 @@ class TestOnce:
         assert len(desk.rounds) == 3
         assert (desk.rendered, desk.settled, desk.spooled) == (1, 1, 1)
         assert (desk.changes.starts, desk.closed) == (0, 1)
-        assert (state.phase, state.rounds, state.alive, desk.told) == ("stopped", 3, True, [])
+        assert (state.phase, state.rounds, state.alive, desk.told) == ("stopped", 3, False, [])
         assert watch_facts(desk.layout, desk.wall())["reconciled"]
 
     def test_an_index_that_cannot_be_written_is_no_bug(self, desk: Desk) -> None:

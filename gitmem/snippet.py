@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitmem.analysis import chunk_pattern
+from gitmem.chunk_places import LONGEST_WHOLE, places_in
 from gitmem.graphemes import cut_at
 from gitmem.term_folding import fold_with_places, is_spaceless
 from gitmem.word_terms import index_terms, pair_terms
@@ -80,7 +81,12 @@ def _folded_matches(folded: str, terms: frozenset[str]) -> Iterator[_Match]:
             yield from ((before.start(), match.end(), term) for term in pair)
         own = index_terms(chunk)[0]
         if not terms.isdisjoint(own):
-            yield match.start(), match.end(), next(term for term in own if term in terms)
+            held = [term for term in own if term in terms]
+            if len(chunk) <= LONGEST_WHOLE:
+                yield match.start(), match.end(), held[0]
+            else:
+                shift = match.start()
+                yield from ((shift + a, shift + b, term) for a, b, term in sorted(places_in(chunk, held)))
         before = match
 
 

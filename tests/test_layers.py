@@ -36,7 +36,7 @@ FLOORS = [
         work_rules wait_rules focus_rules object_fold work_paths work_changes turn_work work_item
         patch_paths command_line web_addresses github_refs tool_evidence
         work_ref work_ref_merge work_ref_evidence work_ref_text stemming
-        word_lists term_folding word_terms analysis recipe time_words date_spans relative_spans
+        word_lists term_folding word_terms chunk_places analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates time_limits question traits
         documents manifest
         postings_cache exact_words snippet advanced_query search_cursor search_reply

@@ -81,6 +81,38 @@ def test_marks(text: str, query: str, wanted: list[str]) -> None:
     assert marked(text, query) == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "query", "wanted"),
+    [
+        ("https://example.com/" + "a/" * 300 + "endpointzz?x=1&y=2#frag", "endpointzz", ["endpointzz"]),
+        ("/usr/local/" + "dir/" * 150 + "targetfile.py:42", "targetfile.py", ["targetfile.py"]),
+        ("a_" * 400 + "needle" + "_b" * 400, "needle", ["needle"]),
+        ("a-" * 400 + "needle" + "-b" * 400, "needles", ["needle"]),
+        ("a." * 400 + "char_limit" + ".b" * 400, "char_limit", ["char_limit"]),
+        ("x/" * 200 + "getUserName/" + "y/" * 200, "getUserName", ["getUserName"]),
+        ("x/" * 200 + "getUserName/" + "y/" * 200, "user", ["User"]),
+        ("x/" * 200 + "transport/port/" + "y/" * 200, "port", ["port"]),
+        ("x/" * 200 + "bought/" + "y/" * 200, "buying", ["bought"]),
+        ("x/" * 200 + "a38443b75c1de02f5566/" + "y/" * 200, "a38443b", ["a38443b"]),
+        ("x/" * 200 + "2.3.1/" + "y/" * 200, "2.3", ["2.3"]),
+        ("x/" * 200 + "ab" * 500 + "/ab/" + "y/" * 200, "ab", ["ab"]),
+        ("x/" * 200 + "Straße/" + "ﬁle/" * 200, "strasse", ["Straße"]),
+        ("port/" * 300 + "staging/" + "y/" * 300, "port staging", None),
+    ],
+)
+def test_the_part_of_something_long_that_matched(text: str, query: str, wanted: list[str] | None) -> None:
+    """240 characters of an address without the word that was asked for, all of them marked, show nothing."""
+    snippet = make_snippet(f"see {text} there", terms(query))
+    assert len(snippet.text) <= SNIPPET_CHARS
+    found = [snippet.text[a:b] for a, b in snippet.highlights]
+    if wanted is not None:
+        assert found == wanted
+    else:  # where both are
+        assert {"port", "staging"} == set(found)
+    if wanted:
+        assert 40 <= snippet.highlights[0][0] <= 80 or not snippet.text.endswith("…")
+
+
 def test_characters_are_not_split() -> None:
     """A cut falls between characters as people see them: marks and emoji sequences stay together."""
     text = "e\u0301" * 400 + "記憶" + "👩\u200d🚀" * 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,15 +16,14 @@ from gitmem.context_moment import Moment
 from gitmem.context_record import ContextRequest, LoadedFiles
 from gitmem.context_sections import ChangedFile, CurrentInput
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, own_id
-from gitmem.episode_parse import parse_episode
-from gitmem.episode_record import BOUNDARIES, EpisodeRecord
-from gitmem.episode_selection import EpisodeAnchor, EpisodeIndex, terms_of
+from gitmem.episode_anchors import EpisodeAnchors
+from gitmem.episode_selection import EpisodeIndex
 from gitmem.errors import GitmemError
 from gitmem.execution_environment import read_environment
 from gitmem.front_matter import read_front_matter
 from gitmem.git_objects import hash_object
 from gitmem.identity import is_agent
-from gitmem.layout import EPISODES, NOTES, Layout, is_managed
+from gitmem.layout import NOTES, Layout, is_managed
 from gitmem.ledger import Ledger
 from gitmem.note_ids import NoteIds
 from gitmem.note_text import Note, make_note
@@ -66,6 +64,7 @@ class ReadingTools:
     repository: Repository
     ledger: Ledger
     places: TurnPlaces
+    episodes: EpisodeAnchors
     work: WorkReader
     note_ids: NoteIds
     sights: StoreSights
@@ -107,9 +106,6 @@ class ContextReader:
 
     def __init__(self, tools: ReadingTools) -> None:
         self._tools = tools
-        self._anchors: dict[str, EpisodeAnchor | None] = {}
-        self._index: tuple[object, EpisodeIndex] = (None, EpisodeIndex())
-        self._lock = threading.Lock()
 
     def last_told(self) -> str | None:
         """Return the id of the last turn in which anything was told."""
@@ -242,26 +238,7 @@ class ContextReader:
         root = moment.tree
         if root is None and moment.head is not None:
             root = self._tools.repository.read_commit(moment.head).tree
-        entry = read_path(self._tools.repository, root, EPISODES) if root else None
-        if entry is None or entry.mode != TREE_MODE:
-            return EpisodeIndex()
-        forgotten = self._tools.ledger.receipts()
-        key = (entry.id, forgotten.blobs)
-        with self._lock:
-            if self._index[0] != key:
-                files = walk_tree(self._tools.repository, entry.id, f"{EPISODES}/")
-                blobs = [one.id for path, one in files if path.lower().endswith(NOTE_SUFFIXES)]
-                found = (self._anchor(blob) for blob in blobs if not forgotten.is_forgotten_blob(blob))
-                self._index = (key, EpisodeIndex(one for one in found if one is not None))
-            return self._index[1]
-
-    def _anchor(self, blob: str) -> EpisodeAnchor | None:
-        if blob not in self._anchors:
-            self._anchors[blob] = None
-            with suppress(GitmemError):
-                text = self._tools.repository.read(blob)[1].decode("utf-8", "replace")
-                self._anchors[blob] = _anchor_of(parse_episode(text))
-        return self._anchors[blob]
+        return self._tools.episodes.index(root)
 
     def _changes(self, moment: Moment) -> Iterator[ChangedFile]:
         """Yield the managed files that others changed between the last turn and HEAD."""
@@ -399,28 +376,6 @@ def _view(item: WorkItem, plan: str | None) -> WorkItemView:
         plan=plan,
         report=item.report,
         diagnostics=item.schedule.diagnostics,
-    )
-
-
-def _anchor_of(episode: EpisodeRecord) -> EpisodeAnchor | None:
-    if episode.is_forgotten or not episode.id:
-        return None
-    files = tuple(item.text for item in episode.files)
-    follow_ups = tuple(item.text for item in episode.follow_ups)
-    lists = (episode.done, episode.decisions, episode.verification)
-    texts = [episode.title, episode.objective or "", episode.delivery_target or "", *files, *follow_ups]
-    return EpisodeAnchor(
-        episode.id,
-        tuple(turn.id for turn in episode.turns),
-        episode.finalized_at,
-        boundary=BOUNDARIES.get(episode.boundary, episode.boundary),
-        work_item=episode.work_item,
-        objective=episode.objective or "",
-        title=episode.title,
-        files=files,
-        follow_ups=follow_ups,
-        workspaces=tuple(sorted({turn.workspace for turn in episode.turns if turn.workspace})),
-        terms=terms_of([*texts, *(item.text for items in lists for item in items)]),
     )
 
 

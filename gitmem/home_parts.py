@@ -137,6 +137,7 @@ class HomeParts(ReadingParts):
         """What an agent should know now."""
         from gitmem.context import Contexts, KeptJudge
         from gitmem.context_reading import ContextReader, ReadingTools
+        from gitmem.episode_anchors import EpisodeAnchors
         from gitmem.turn_places import TurnPlaces
 
         tools = ReadingTools(
@@ -145,6 +146,7 @@ class HomeParts(ReadingParts):
             self.repository,
             self.ledger,
             TurnPlaces(self.layout, self.ledger),
+            EpisodeAnchors(self.layout, self.repository, self.ledger),
             self.work_state,
             self.note_ids,
             self.sights,

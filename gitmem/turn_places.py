@@ -58,6 +58,7 @@ class TurnPlaces:
         self._facts = SegmentFacts(layout, ledger, "turn-places", ROWS_VERSION, place_rows)
         self._known: dict[str, list[TurnAt]] = {}
         self._sessions: dict[str | None, dict[str, list[TurnAt]]] = {}
+        self._newest: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def last(self, session: str | None, most: int) -> list[TurnAt]:
@@ -65,7 +66,7 @@ class TurnPlaces:
         with self._lock:
             self._catch_up()
             known = self._known if session is None else self._sessions.get(session, {})
-            return _newest((one for places in known.values() for one in places if one.is_told), most)
+            return self._last_told(known, most)
 
     def last_of(
         self, segments: Mapping[str, Segment], session: str | None, most: int, without: str | None = None
@@ -147,11 +148,21 @@ class TurnPlaces:
             return replace(record, body=self._ledger.full_body(record))
         return record
 
+    def _last_told(self, known: Mapping[str, Sequence[TurnAt]], most: int) -> list[TurnAt]:
+        """Return the last turns in which something was told; looks at the segments that can hold them."""
+        found: list[TurnAt] = []
+        for path in sorted(known, key=lambda one: self._newest.get(one, ""), reverse=True):
+            if len(found) == most and found[0].clock > self._newest.get(path, ""):
+                break
+            found = _newest([*found, *(one for one in known[path] if one.is_told)], most)
+        return found
+
     def _catch_up(self) -> None:
         for path, rows in self._facts.catch_up():
             for one in self._known.get(path, ()):
                 self._sessions.get(one.session, {}).pop(path, None)
             places = self._known[path] = list(_places(path, rows))
+            self._newest[path] = max((one.clock for one in places), default="")
             for one in places:
                 self._sessions.setdefault(one.session, {}).setdefault(path, []).append(one)
 

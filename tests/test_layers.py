@@ -38,7 +38,7 @@ FLOORS = [
         work_ref work_ref_merge work_ref_evidence work_ref_text stemming
         word_lists term_folding word_terms chunk_places analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates time_limits question traits
-        documents manifest
+        documents manifest authored_times
         postings_cache exact_words snippet advanced_query search_cursor search_reply
         session_rows session_view session_request session_reply
         text_merge branch_merge settling tree_edit staging_extensions staging_area pack_format
@@ -59,7 +59,7 @@ FLOORS = [
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
         branch_tags branch_landing branch_queue operator_branch curated auto_load store_sight content_checks
-        commit_checks hook_scripts hook_files pushed_lines note_ids authored_files note_paths notes
+        commit_checks hook_scripts hook_files pushed_lines note_ids commit_times authored_files note_paths notes
         tree_sight proposals write_approval duty index_retries watch_state home_place writer failure_counts lines
         spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
         past_ledger work_turns work_state plan_notices plan_files
@@ -75,7 +75,7 @@ FLOORS = [
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
         proposal_judging editing memory_status status_report sample_home shown file_writes session_messages
         session_discovery session_search work_files work work_listing past_tree episodes
-        context_moment context_reading context home_reading_parts
+        context_moment episode_anchors context_reading context home_reading_parts
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_episodes home_notes home_memory home_judging home_editing home_sessions

@@ -1,0 +1,145 @@
+"""What finished episodes are found by, kept by the blob of their files, so that each is read once."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import astuple
+from hashlib import sha256
+from typing import Any, Final
+
+from gitmem.curated import NOTE_SUFFIXES
+from gitmem.durable_file import write_file
+from gitmem.episode_parse import parse_episode
+from gitmem.episode_record import BOUNDARIES, EpisodeRecord
+from gitmem.episode_selection import EpisodeAnchor, EpisodeIndex, terms_of
+from gitmem.errors import GitmemError
+from gitmem.layout import EPISODES, Layout
+from gitmem.ledger import Ledger
+from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
+
+#: Of the file; another one makes it worthless, also when the terms of texts change.
+_FORMAT: Final = 1
+#: Episodes that may be read anew before the file is written again.
+_SPARE: Final = 4
+
+
+class EpisodeAnchors:
+    """Gives the episodes of a tree as an index. Safe in threads.
+
+    The file that keeps them holds texts of episodes, so it holds only as long as nothing more was forgotten.
+
+    Args:
+        layout: the file lies in its derived folder.
+        repository: where the files of episodes are.
+        ledger: knows what was forgotten.
+    """
+
+    def __init__(self, layout: Layout, repository: Repository, ledger: Ledger) -> None:
+        self._file = layout.derived / "facts" / "episode-anchors.json"
+        self._repository = repository
+        self._ledger = ledger
+        self._receipts: frozenset[str] = frozenset()
+        self._known: dict[str, EpisodeAnchor | None] | None = None
+        self._unkept = 0
+        self._index: tuple[str | None, EpisodeIndex] = (None, EpisodeIndex())
+        self._lock = threading.Lock()
+
+    def index(self, tree: str | None) -> EpisodeIndex:
+        """Return the episodes that a tree holds; one that waits for its commit is in none."""
+        entry = read_path(self._repository, tree, EPISODES) if tree else None
+        if entry is None or entry.mode != TREE_MODE:
+            return EpisodeIndex()
+        with self._lock:
+            self._renew()
+            if self._index[0] != entry.id:
+                self._index = (entry.id, EpisodeIndex(self._anchors(entry.id)))
+                if self._unkept > _SPARE:
+                    self._keep()
+            return self._index[1]
+
+    def _renew(self) -> None:
+        """Drop what was kept under other receipts: some of it may be forgotten now."""
+        receipts = self._ledger.receipts()
+        forgotten = receipts.blobs | receipts.records
+        if self._known is None or forgotten != self._receipts:
+            self._receipts = forgotten
+            self._known = self._read()
+            self._index = (None, EpisodeIndex())
+
+    def _anchors(self, folder: str) -> Iterator[EpisodeAnchor]:
+        receipts = self._ledger.receipts()
+        assert self._known is not None
+        for path, entry in walk_tree(self._repository, folder, f"{EPISODES}/"):
+            if path.lower().endswith(NOTE_SUFFIXES) and not receipts.is_forgotten_blob(entry.id):
+                if entry.id not in self._known:
+                    self._known[entry.id] = self._learn(entry.id)
+                    self._unkept += 1
+                anchor = self._known[entry.id]
+                if anchor is not None:
+                    yield anchor
+
+    def _learn(self, blob: str) -> EpisodeAnchor | None:
+        with suppress(GitmemError):
+            return anchor_of(parse_episode(self._repository.read(blob)[1].decode("utf-8", "replace")))
+        return None
+
+    def _read(self) -> dict[str, EpisodeAnchor | None]:
+        try:
+            head, _, content = self._file.read_bytes().partition(b"\n")
+            if head.decode() == self._head(content):
+                return {blob: _from_row(row) for blob, row in json.loads(content).items()}
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            pass
+        return {}
+
+    def _keep(self) -> None:
+        assert self._known is not None
+        rows = {blob: anchor and _to_row(anchor) for blob, anchor in self._known.items()}
+        content = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        with suppress(OSError):  # a home that cannot be written is still read
+            write_file(self._file, f"{self._head(content)}\n".encode() + content, durable=False)
+            self._unkept = 0
+
+    def _head(self, content: bytes) -> str:
+        forgotten = sha256(" ".join(sorted(self._receipts)).encode()).hexdigest()
+        return f"gitmem episode anchors {_FORMAT} {forgotten} {sha256(content).hexdigest()}"
+
+
+def anchor_of(episode: EpisodeRecord) -> EpisodeAnchor | None:
+    """Return what an episode is found and shown by; None for one of which only the id is left."""
+    if episode.is_forgotten or not episode.id:
+        return None
+    files = tuple(item.text for item in episode.files)
+    follow_ups = tuple(item.text for item in episode.follow_ups)
+    lists = (episode.done, episode.decisions, episode.verification)
+    texts = [episode.title, episode.objective or "", episode.delivery_target or "", *files, *follow_ups]
+    return EpisodeAnchor(
+        episode.id,
+        tuple(turn.id for turn in episode.turns),
+        episode.finalized_at,
+        boundary=BOUNDARIES.get(episode.boundary, episode.boundary),
+        work_item=episode.work_item,
+        objective=episode.objective or "",
+        title=episode.title,
+        files=files,
+        follow_ups=follow_ups,
+        workspaces=tuple(sorted({turn.workspace for turn in episode.turns if turn.workspace})),
+        terms=terms_of([*texts, *(item.text for items in lists for item in items)]),
+    )
+
+
+def _to_row(anchor: EpisodeAnchor) -> list[Any]:
+    return [sorted(value) if isinstance(value, frozenset) else value for value in astuple(anchor)]
+
+
+def _from_row(row: Any) -> EpisodeAnchor | None:
+    if row is None:
+        return None
+    values: dict[str, Any] = dict(zip(EpisodeAnchor.__slots__, row, strict=True))
+    made: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return EpisodeAnchor(**{**made, "terms": frozenset(values["terms"])})

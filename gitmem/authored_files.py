@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.authored_text import Problem, decode_text
+from gitmem.authored_times import UNKNOWN, AuthoredTimes, blobs_of
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, is_note_path
 from gitmem.documents import Document, entry_documents, episode_documents, note_documents, prose_documents
 from gitmem.entries import parse_store
-from gitmem.errors import InvalidRecord
 from gitmem.forgotten import Receipts
 from gitmem.front_matter import FrontMatter, read_front_matter
 from gitmem.git_objects import hash_object
@@ -22,7 +22,6 @@ from gitmem.layout import EPISODES, MEMORY, NOTES
 from gitmem.manifest import MADE_BY, FileMark
 from gitmem.note_text import make_note
 from gitmem.templates import is_untouched
-from gitmem.times import format_time
 from gitmem.tree_files import ManagedFile, Skipped, list_files, read_managed
 
 #: Folders outside of which nothing that is written by hand is indexed.
@@ -108,6 +107,7 @@ def read_authored(
     *,
     note_id: str | None = None,
     longest: int | None = None,
+    times: AuthoredTimes = UNKNOWN,
     clock: Callable[[], int] = time.time_ns,
 ) -> ReadAuthored | None:
     """Read one file and make its documents; None where there is no file.
@@ -119,6 +119,7 @@ def read_authored(
         receipts: what was forgotten is left out.
         note_id: the note's id, where other notes decide it.
         longest: make documents of so many characters at most, up to the end of a line.
+        times: what history tells of when files were changed.
         clock: wall clock in nanoseconds.
     """
     file = read_managed(root, path)
@@ -126,14 +127,21 @@ def read_authored(
         return None
     if isinstance(file, Skipped):
         return ReadAuthored(mark_of_problem(file.reason), [])
+    blobs, mtime_ns = blobs_of(file.content), file.stat.st_mtime_ns
     mark = FileMark(
         size=file.stat.st_size,
-        mtime_ns=file.stat.st_mtime_ns,
+        mtime_ns=mtime_ns,
         ctime_ns=file.stat.st_ctime_ns,
         digest=hashlib.sha256(file.content).hexdigest(),
         racy=_is_racy(file.stat, clock()),
+        blobs=blobs,
+        dated=times.mark_of(path, blobs, mtime_ns),
     )
-    return _with_documents(file, mark, receipts, lambda own: note_id or own or id_of(path), longest)
+
+    def own_or_given(own: str | None) -> str:
+        return note_id or own or id_of(path)
+
+    return _with_documents(file, mark, receipts, own_or_given, longest=longest, times=times)
 
 
 def mark_of_problem(reason: str) -> FileMark:
@@ -146,7 +154,9 @@ def _with_documents(
     mark: FileMark,
     receipts: Receipts,
     id_of: Callable[[str | None], str],
+    *,
     longest: int | None,
+    times: AuthoredTimes,
 ) -> ReadAuthored:
     if receipts.blobs and receipts.is_forgotten_blob(hash_object("blob", file.content)):
         return ReadAuthored(mark, [])
@@ -155,22 +165,25 @@ def _with_documents(
         return ReadAuthored(replace(mark, problem=str(text)), [])
     if longest is not None and len(text) > longest:
         text = text[:longest].rpartition("\n")[0] or text[:longest]
-    ts = _time_of(file.stat)
     if is_note_path(file.path):
         front = read_front_matter(text)
         note = make_note(file.path, text, id_of(front.id), front)
         mark = replace(mark, note_id=note.id, declared=front.id)
-        return ReadAuthored(mark, note_documents(note, ts))
-    return ReadAuthored(mark, list(_other_documents(file.path, text, ts, receipts)))
+        return ReadAuthored(mark, note_documents(note, times.of_file(file.path, mark.blobs, mark.mtime_ns)))
+    return ReadAuthored(mark, list(_other_documents(file.path, text, mark, receipts, times)))
 
 
-def _other_documents(path: str, text: str, ts: str, receipts: Receipts) -> Iterator[Document]:
+def _other_documents(
+    path: str, text: str, mark: FileMark, receipts: Receipts, times: AuthoredTimes
+) -> Iterator[Document]:
     target = next((name for name, store in STORES.items() if store == path), None)
     if target is not None:
         for entry in parse_store(text):
             if not receipts.is_forgotten_entry(entry.text):
+                ts = times.of_entry(path, entry.id, mark.mtime_ns)
                 yield from entry_documents(path, _ENTRY_TITLES[target], entry, ts)
         return
+    ts = times.of_file(path, mark.blobs, mark.mtime_ns)
     name = next((name for name, prose in PROSE.items() if prose == path), None)
     if name is not None:
         if is_untouched(path, text):  # a new home says nothing yet
@@ -185,13 +198,6 @@ def _other_documents(path: str, text: str, ts: str, receipts: Receipts) -> Itera
 def episode_id(path: str, front: FrontMatter) -> str:
     """Return an episode's id: that of its front matter, else one from its path."""
     return front.id or hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:15]
-
-
-def _time_of(found: stat_result) -> str:
-    try:
-        return format_time(found.st_mtime)
-    except InvalidRecord:
-        return format_time(0)
 
 
 def _is_racy(found: stat_result, now: int) -> bool:

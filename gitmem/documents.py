@@ -24,11 +24,13 @@ from gitmem.records import LIFECYCLE_KINDS, Json, Record, record_ref
 from gitmem.times import format_time, parse_timestamp
 
 #: Raise this when the same source gives other documents than before: they are then made again.
-DOCUMENTS_VERSION: Final = 2
+DOCUMENTS_VERSION: Final = 3
 #: Columns hold numbers of 63 bits; only a hostile clock is larger.
 _LARGEST: Final = 2**63 - 1
 #: A longer text is cut into pieces of about this many characters.
 CHUNK_CHARS: Final = 3000
+#: Fields of an episode's front matter that may say when it ended, the surest first.
+_EPISODE_ENDS: Final = ("finalized_at", "ended")
 #: No more than this many characters of one source are indexed; `get` returns all of it.
 INDEXED_CHARS: Final = 2_000_000
 
@@ -291,7 +293,7 @@ def note_documents(note: Note, ts: str) -> list[Document]:
 
     Args:
         note: as it is on disk; its path's words are searched too.
-        ts: when the file was last written.
+        ts: when the note was last changed.
     """
     whole = Document(
         source_ref=note.source_ref,
@@ -329,7 +331,7 @@ def episode_documents(
         kind="episode",
         title=title,
         text="",
-        ts=_episode_time(fields.get("finalized_at"), ts),
+        ts=episode_time(front, ts),
         origin=path,
         path=path,
         keywords=title if fields.get("objective") else "",
@@ -342,9 +344,13 @@ def episode_documents(
     return _sections_of(whole, own if whole.keywords or len(own) == 1 else own[1:])
 
 
-def _episode_time(text: str | None, otherwise: str) -> str:
-    with suppress(InvalidRecord):
-        return format_time(parse_timestamp(text))
+def episode_time(front: FrontMatter, otherwise: str) -> str:
+    """Return when an episode ended, if its front matter has a time that can be read."""
+    for name in _EPISODE_ENDS:
+        found = front.fields.get(name)
+        if found is not None:
+            with suppress(InvalidRecord):
+                return format_time(parse_timestamp(found.node.text))
     return otherwise
 
 

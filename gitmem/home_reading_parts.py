@@ -18,6 +18,7 @@ from gitmem.tree_files import ManagedFile, read_managed
 if TYPE_CHECKING:
     from gitmem.agent_sight import AgentSight
     from gitmem.chosen_index import ChosenIndex
+    from gitmem.commit_times import CommitTimes
     from gitmem.findings import Finding
     from gitmem.history import History
     from gitmem.index_runs import BackgroundIndexing
@@ -117,6 +118,13 @@ class ReadingParts:
         return NoteIds(self.repository, self.layout)
 
     @cached_property
+    def commit_times(self) -> CommitTimes:
+        """When files were changed."""
+        from gitmem.commit_times import CommitTimes
+
+        return CommitTimes(self.repository, self.layout)
+
+    @cached_property
     def index(self) -> ChosenIndex:
         """The search index."""
         from gitmem.chosen_index import ENGINE_SETTING, ChosenIndex
@@ -140,6 +148,7 @@ class ReadingParts:
             self.layout,
             self.note_ids,
             self.index,
+            times=self.commit_times,
             trouble=self.index_trouble,
         )
 
@@ -191,6 +200,7 @@ class ReadingParts:
             self.layout,
             self.index,
             note_ids=self.note_ids,
+            times=self.commit_times,
             reader=MemoryReader(
                 self.ledger,
                 self.layout,
@@ -199,6 +209,7 @@ class ReadingParts:
                 self.judgements.of,
                 sight=self.sight,
                 gone=GoneEntries(self.repository, self.ledger, self.judgements.of),
+                times=self.commit_times.now,
             ),
             judgements=self.judgements,
             sight=self.sight,

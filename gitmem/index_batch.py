@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gitmem.authored_files import FoundAuthored, mark_of_problem, read_authored
+from gitmem.authored_times import UNKNOWN, AuthoredTimes
 from gitmem.catalog import path_order
+from gitmem.commit_times import CommitTimes
 from gitmem.curated import is_note_path, own_id
 from gitmem.documents import Document, analyze
 from gitmem.errors import GitmemError
@@ -41,13 +43,15 @@ class Sources:
     Attributes:
         root: the work tree.
         found: its authored files; None leaves them out.
-        head: the commit of HEAD, on which ids of notes depend.
+        times: tells when files were changed.
+        head: the commit of HEAD, on which ids of notes and times depend.
         make: returns the documents of a record.
     """
 
     ledger: Ledger
     root: Path
     note_ids: NoteIds
+    times: CommitTimes
     found: FoundAuthored | None
     receipts: Receipts
     head: str | None
@@ -62,6 +66,7 @@ class Batch:
         segments, files: the marks of the manifest to be.
         origins: what is removed before the documents are added.
         has_notes: whether notes came, changed or went.
+        times: by which files are dated.
     """
 
     segments: dict[str, SegmentMark]
@@ -69,6 +74,7 @@ class Batch:
     origins: set[str] = field(default_factory=set)
     documents: list[Indexed] = field(default_factory=list)
     has_notes: bool = False
+    times: AuthoredTimes = UNKNOWN
 
     def drop(self, path: str) -> None:
         """Remove what the index holds of an origin, if it holds any."""
@@ -104,16 +110,20 @@ def compose(
         batch.segments.pop(path, None)
         batch.files.pop(path, None)
     batch.files.update((path, mark_of_problem(why)) for path, why in (backlog.problems or {}).items())
+    times = sources.times.at(sources.head, is_late) if sources.found is not None else None
+    batch.times = times or UNKNOWN
     # Half for what people write, so that neither a checkout nor an import keeps the other waiting.
     files_left = _take_files(sources, backlog, batch, limit // 2, is_late)
     segments_left = _take_segments(sources, backlog, batch, limit, is_late)
     has_files = sources.found is not None and not files_left
+    undated = _date_files(sources, manifest, batch, limit, is_late) if has_files else ()
     after = replace(
         manifest,
         segments=batch.segments,
         # Settled when the last file is read; until then nobody may take the ids for settled.
         notes_of=_settle_ids(sources, manifest, batch) if has_files else _unsettled(manifest, batch),
         files=batch.files,
+        times_of=_times_of(sources, manifest, batch, is_settled=has_files and not undated),
         forgotten=manifest.forgotten | backlog.forgotten,
         closed_under=closing_digest(sources.receipts) if has_files else manifest.closed_under,
         complete=manifest.complete or (has_files and not segments_left),
@@ -125,7 +135,32 @@ def compose(
         add=batch.documents,
         erase=bool(backlog.forgotten),
     )
-    return change, (*files_left, *segments_left)
+    return change, (*files_left, *undated, *segments_left)
+
+
+def _times_of(sources: Sources, manifest: Manifest, batch: Batch, *, is_settled: bool) -> str:
+    if sources.found is None:
+        return manifest.times_of
+    return batch.times.digest if is_settled else ""
+
+
+def _date_files(
+    sources: Sources, manifest: Manifest, batch: Batch, limit: int, is_late: Callable[[], bool]
+) -> tuple[str, ...]:
+    """Read files again that history dates otherwise than they were; return the paths that are left."""
+    times = batch.times
+    marks = {path: mark for path, mark in batch.files.items() if mark.problem is None}
+    if times is UNKNOWN:  # history was not read to its end yet
+        return tuple(marks)
+    if times.digest == manifest.times_of:
+        return ()
+    wrong = [p for p, mark in marks.items() if mark.dated != times.mark_of(p, mark.blobs, mark.mtime_ns)]
+    id_of = sources.note_ids.lookup(note_paths(sources))
+    for done, path in enumerate(wrong):
+        if done and (len(batch.documents) >= limit or is_late()):
+            return tuple(wrong[done:])
+        _take_file(sources, batch, path, id_of, marks[path].note_id)
+    return ()
 
 
 def _unsettled(manifest: Manifest, batch: Batch) -> str:
@@ -148,7 +183,7 @@ def _take_file(
     sources: Sources, batch: Batch, path: str, id_of: Callable[[str], str], note_id: str | None = None
 ) -> None:
     assert sources.found is not None
-    read = read_authored(sources.root, path, id_of, sources.receipts, note_id=note_id)
+    read = read_authored(sources.root, path, id_of, sources.receipts, note_id=note_id, times=batch.times)
     before = batch.files.get(path)
     if read is None:  # gone since it was listed
         batch.drop(path)
@@ -166,7 +201,7 @@ def _take_file(
 
 def _content_of(mark: FileMark) -> tuple[object, ...]:
     """Return what decides a file's documents; its other times do not."""
-    return mark.digest, mark.mtime_ns, mark.problem, mark.note_id, mark.made_by
+    return mark.digest, mark.dated, mark.problem, mark.note_id, mark.made_by
 
 
 def _take_segments(

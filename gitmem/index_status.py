@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gitmem.authored_times import is_of
 from gitmem.counted import counted
 from gitmem.index_view import IndexView
 from gitmem.search_reply import Freshness, IndexStatus, Quarantined
@@ -42,7 +43,8 @@ def should_catch_up(view: IndexView) -> bool:
     read = view.unindexed.read - view.unindexed.cut
     if not view.manifest.complete or view.backlog.new_files or read >= _WORTH_WHILE:
         return _pending(view) > 0
-    return _pending(view) > read
+    # After a commit files may be dated otherwise.
+    return _pending(view) > read or not is_of(view.manifest.times_of, view.sources.head)
 
 
 def _pending(view: IndexView) -> int:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from gitmem.authored_files import find_authored, read_authored
+from gitmem.commit_times import CommitTimes
 from gitmem.documents import Document
 from gitmem.errors import GitmemError
 from gitmem.index_backlog import (
@@ -113,6 +114,7 @@ class IndexViewer:
         layout: its files.
         index: may be missing, behind or damaged.
         note_ids: gives notes their ids.
+        times: tells when files were changed.
         trouble: why the index could not be written here, if so.
     """
 
@@ -124,6 +126,7 @@ class IndexViewer:
         index: SearchIndex,
         *,
         note_ids: NoteIds,
+        times: CommitTimes,
         trouble: IndexTrouble | None = None,
     ) -> None:
         self._repository = repository
@@ -131,6 +134,7 @@ class IndexViewer:
         self._root = layout.root
         self._index = index
         self._note_ids = note_ids
+        self._times = times
         self._trouble = trouble or IndexTrouble()
         self._guard = threading.Lock()
         self._last: tuple[object, Unindexed] | None = None
@@ -170,6 +174,7 @@ class IndexViewer:
             ledger=self._ledger,
             root=self._root,
             note_ids=self._note_ids,
+            times=self._times,
             found=find_authored(self._root),
             receipts=self._ledger.receipts(),
             head=self._repository.head().commit,

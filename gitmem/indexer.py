@@ -15,6 +15,7 @@ from typing import Final
 
 from gitmem.authored_files import FOLDERS, find_authored
 from gitmem.changes import Hints
+from gitmem.commit_times import CommitTimes
 from gitmem.index_backlog import (
     Backlog,
     compare_segments,
@@ -94,6 +95,7 @@ class Indexer:
         ledger: where records come from.
         layout: where authored files are.
         note_ids: gives notes their ids.
+        times: tells when files were changed.
         index: what is brought up to date.
         trouble: is told why the index cannot be written, and that it can again.
         clock: monotonic seconds.
@@ -108,6 +110,7 @@ class Indexer:
         note_ids: NoteIds,
         index: SearchIndex,
         *,
+        times: CommitTimes,
         trouble: IndexTrouble | None = None,
         clock: Callable[[], float] = time.monotonic,
         make: MakeDocuments = documents_of,
@@ -116,6 +119,7 @@ class Indexer:
         self._ledger = ledger
         self._root = layout.root
         self._note_ids = note_ids
+        self._times = times
         self._index = index
         self._trouble = trouble or IndexTrouble()
         self._clock = clock
@@ -257,6 +261,7 @@ class Indexer:
             ledger=self._ledger,
             root=self._root,
             note_ids=self._note_ids,
+            times=self._times,
             found=find_authored(self._root) if _wants_files(manifest, hints) else None,
             receipts=self._ledger.receipts(),
             head=self._repository.head().commit,

@@ -53,6 +53,8 @@ class FileMark:
         problem: why it could not be indexed.
         note_id: of a note, the id under which it was indexed.
         declared: the id that the note's front matter gives it, which another note may have claimed before.
+        blobs: ids under which Git may have its content.
+        dated: stands for the times that its documents were given; not for those that a file names itself.
     """
 
     size: int
@@ -64,6 +66,8 @@ class FileMark:
     note_id: str | None = None
     declared: str | None = None
     made_by: str = MADE_BY
+    blobs: str = ""
+    dated: str = ""
 
 
 @dataclass(frozen=True)  # without slots: what is computed of a manifest is kept with it
@@ -75,6 +79,7 @@ class Manifest:
         forgotten: ids of the records whose receipts were honoured.
         closed_under: digest of the receipts under which authored files were read.
         notes_of: digest of what the ids of notes depend on beside their text: HEAD and their paths.
+        times_of: digest of the history by which authored files are dated; empty while not all are.
         complete: whether everything was covered at some time; until then the index is being built.
         renewing: while what is indexed is made anew, how many segments and files that was at first; else 0.
     """
@@ -84,6 +89,7 @@ class Manifest:
     forgotten: frozenset[str] = frozenset()
     closed_under: str = ""
     notes_of: str = ""
+    times_of: str = ""
     complete: bool = False
     renewing: int = 0
 
@@ -141,6 +147,7 @@ def format_manifest(manifest: Manifest) -> bytes:
         "renewing": manifest.renewing,
         "closed_under": manifest.closed_under,
         "notes_of": manifest.notes_of,
+        "times_of": manifest.times_of,
         "forgotten": sorted(manifest.forgotten),
         "segments": {path: _segment_row(mark) for path, mark in manifest.segments.items()},
         "files": {path: _file_row(mark) for path, mark in manifest.files.items()},
@@ -168,6 +175,7 @@ def parse_manifest(content: bytes) -> Manifest:
             forgotten=frozenset(data["forgotten"]),
             closed_under=data["closed_under"],
             notes_of=data["notes_of"],
+            times_of=data.get("times_of", ""),  # before history dated files there was none
             complete=data["complete"] is True,
             renewing=int(data["renewing"]),
         )

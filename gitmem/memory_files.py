@@ -8,7 +8,9 @@ from typing import Any
 
 from gitmem.authored_files import episode_id
 from gitmem.authored_text import BOM, Problem, decode_text
+from gitmem.authored_times import UNKNOWN, AuthoredTimes, blobs_of
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES
+from gitmem.documents import episode_time
 from gitmem.entries import parse_store
 from gitmem.errors import GitmemError, Unavailable
 from gitmem.forgotten import Receipts
@@ -21,7 +23,7 @@ from gitmem.note_text import make_note
 from gitmem.notes import Notes
 from gitmem.refs import SourceRef
 from gitmem.times import format_time
-from gitmem.tree_files import Skipped, list_files, read_managed
+from gitmem.tree_files import ManagedFile, Skipped, list_files, read_managed
 
 
 class MemoryFiles:
@@ -32,6 +34,7 @@ class MemoryFiles:
         notes: finds notes by id.
         receipts: returns what was forgotten; it is not shown.
         gone: tells of entries that no store holds any more.
+        times: returns what history tells of when files were changed.
     """
 
     def __init__(
@@ -40,7 +43,9 @@ class MemoryFiles:
         notes: Notes,
         receipts: Callable[[], Receipts],
         gone: GoneEntries | None = None,
+        times: Callable[[], AuthoredTimes] = lambda: UNKNOWN,
     ) -> None:
+        self._times = times
         self._gone = gone
         self._root = layout.root
         self._notes = notes
@@ -88,7 +93,8 @@ class MemoryFiles:
     def _stored(self, ref: SourceRef) -> Whole | None:
         for entry_id, text, path, line in self.entries():
             if entry_id == ref.id:
-                return Whole(str(ref), path, text, self._time_of(path), {"path": path, "line": line})
+                at = self._time_of(path, entry_id)
+                return Whole(str(ref), path, text, at, {"path": path, "line": line})
         return None
 
     def agent_memory(self, ref: SourceRef) -> Whole | None:
@@ -110,7 +116,8 @@ class MemoryFiles:
             front = read_front_matter(text)
             if episode_id(found.path, front) == ref.id:
                 title = make_note(found.path, text, ref.id, front).title
-                return Whole(str(ref), title, text, self._time_of(found.path), {"path": found.path})
+                at = episode_time(front, self._time_of(found.path))
+                return Whole(str(ref), title, text, at, {"path": found.path})
         return None
 
     def file(self, ref: SourceRef) -> Whole | None:
@@ -142,11 +149,15 @@ class MemoryFiles:
             raise Unavailable(f"{path} is not read: {text}", path=path, reason=str(text))
         return text
 
-    def _time_of(self, path: str) -> str:
-        try:
-            return format_time((self._root / path).lstat().st_mtime)
-        except (OSError, GitmemError):
+    def _time_of(self, path: str, entry: str | None = None) -> str:
+        """Return when a file was last changed, or an entry brought into it; as a search dates its hits."""
+        file = read_managed(self._root, path)
+        if not isinstance(file, ManagedFile):  # gone since it was read
             return format_time(0)
+        times, mtime_ns = self._times(), file.stat.st_mtime_ns
+        if entry is not None:
+            return times.of_entry(path, entry, mtime_ns)
+        return times.of_file(path, blobs_of(file.content), mtime_ns)
 
 
 def file_id(path: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader, check_reader
+from gitmem.authored_times import UNKNOWN, AuthoredTimes
 from gitmem.documents import command_text
 from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UsageError
 from gitmem.gone_entries import GoneEntries
@@ -77,6 +78,7 @@ class MemoryReader:
         judged: returns the retraction of what a ref names.
         sight: what an agent may see of it; without it, everything.
         gone: tells of entries that no store holds any more.
+        times: returns what history tells of when files were changed.
     """
 
     def __init__(
@@ -89,12 +91,13 @@ class MemoryReader:
         *,
         sight: AgentSight | None = None,
         gone: GoneEntries | None = None,
+        times: Callable[[], AuthoredTimes] = lambda: UNKNOWN,
     ) -> None:
         self._judged = judged
         self._sight = sight
         self._ledger = ledger
         self._notes = notes
-        self._files = MemoryFiles(layout, notes, ledger.receipts, gone)
+        self._files = MemoryFiles(layout, notes, ledger.receipts, gone, times)
         self._home_id = home_id
 
     def get(

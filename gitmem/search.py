@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.analysis import MAX_QUERY_CHARS
+from gitmem.commit_times import CommitTimes
 from gitmem.documents import SEARCHED_KINDS, Document
 from gitmem.errors import UsageError
-from gitmem.exact_words import exact_words, holds_all
+from gitmem.exact_words import exact_words, holds_all, holds_as_part
 from gitmem.index_batch import note_paths, notes_digest
 from gitmem.index_status import should_catch_up, status_of
 from gitmem.index_trouble import IndexTrouble
@@ -65,6 +66,7 @@ class Search:
         layout: its files.
         index: may be missing, behind or damaged.
         note_ids: gives notes their ids.
+        times: tells when files were changed.
         reader: resolves refs.
         judgements: what was retracted ranks last.
         sight: what an agent may see of a hit; without it, everything.
@@ -82,6 +84,7 @@ class Search:
         index: SearchIndex,
         *,
         note_ids: NoteIds,
+        times: CommitTimes,
         reader: MemoryReader,
         judgements: Judgements | None = None,
         sight: AgentSight | None = None,
@@ -95,7 +98,9 @@ class Search:
         self._lacking = lacking
         self._room = room
         self._last_finder: Finder | None = None
-        self._viewer = IndexViewer(repository, ledger, layout, index, note_ids=note_ids, trouble=trouble)
+        self._viewer = IndexViewer(
+            repository, ledger, layout, index, note_ids=note_ids, times=times, trouble=trouble
+        )
         self._reader = reader
         self._judgements = judgements
 
@@ -163,7 +168,7 @@ class Search:
                 for one in shown
             ],
             index_status=status_of(view, found.hidden),
-            unmatched_terms=found.unmatched,
+            unmatched_terms=_held_nowhere(found.unmatched, [one.document for one in shown]),
             cursor=_cursor_behind(request, shown) if len(page) > request.limit else None,
             query_cut=len(request.query) > MAX_QUERY_CHARS,
         )
@@ -212,6 +217,15 @@ class Search:
     def _tells(self, entry: str, record_id: str) -> bool:
         """Say whether a retraction is the one by which an entry is known, and nothing else is."""
         return self._retracted().get(entry) == record_id and self._reader.is_in_record_only(entry)
+
+
+def _held_nowhere(words: Sequence[str], shown: Sequence[Document]) -> list[str]:
+    """Leave out the names that a hit holds inside of a longer one: its parts stood in for them."""
+    return [word for word in words if not any(holds_as_part(_whole_text(one), word) for one in shown)]
+
+
+def _whole_text(document: Document) -> str:
+    return f"{document.title}\n{document.keywords}\n{document.text}"
 
 
 def _check_kinds(kinds: Iterable[str], parts: Sequence[IndexPart]) -> None:
@@ -269,4 +283,4 @@ def _cursor_behind(request: SearchRequest, shown: Sequence[Placed]) -> str:
 
 
 def _holds_all(document: Document, words: tuple[str, ...]) -> bool:
-    return holds_all(f"{document.title}\n{document.keywords}\n{document.text}", words)
+    return holds_all(_whole_text(document), words)

@@ -156,14 +156,17 @@ class _Reading:
     def take_files(self, backlog: Backlog, room: _Room) -> Iterator[str]:
         """Take changed files, and yield the paths of those that were read to their end."""
         sources = self._sources
+        if not backlog.new_files:
+            return
         id_of = sources.note_ids.lookup(note_paths(sources))
+        times = sources.times.in_passing(sources.head)
         for path in backlog.new_files:
             if room.is_full:
                 return
             size = sources.found.files[path].st_size if sources.found is not None else 0
             is_whole = size <= room.bytes
             longest = None if is_whole else min(_HEAD, room.bytes)
-            found = read_authored(sources.root, path, id_of, sources.receipts, longest=longest)
+            found = read_authored(sources.root, path, id_of, sources.receipts, longest=longest, times=times)
             if found is None:
                 continue
             room.take(size if longest is None else longest)

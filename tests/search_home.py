@@ -11,10 +11,13 @@ from typing import Any, cast
 from fixtures import write_files
 from gitmem.backends.whoosh_index import WhooshIndex
 from gitmem.changes import Hints
+from gitmem.commit_times import CommitTimes
 from gitmem.documents import Document
 from gitmem.forgotten import Receipts, close_segment
+from gitmem.git_objects import make_commit, make_object, make_tree
 from gitmem.index_backlog import Made, documents_of
 from gitmem.index_trouble import IndexTrouble
+from gitmem.index_view import IndexView, IndexViewer
 from gitmem.indexer import ALL, Budget, CatchUp, Indexer
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment, spooled_records
@@ -24,6 +27,7 @@ from gitmem.memory_get import MemoryReader
 from gitmem.note_ids import NoteIds
 from gitmem.notes import Notes
 from gitmem.records import ID_PREFIXES, Record
+from gitmem.repository import FILE_MODE, TREE_MODE, TreeEntry
 from gitmem.search import Search, SearchReply
 from gitmem.search_index import IndexSnapshot, SearchIndex
 from gitmem.spool import SpooledTurn
@@ -154,7 +158,8 @@ class SearchHome:
         self.failing: set[str] = set()
         notes = Notes(self.repository, self.layout)
         self.note_ids = NoteIds(self.repository, self.layout)
-        self.reader = MemoryReader(self.ledger, self.layout, notes, "home1")
+        self.times = CommitTimes(self.repository, self.layout)
+        self.reader = MemoryReader(self.ledger, self.layout, notes, "home1", times=self.times.now)
         self.trouble = IndexTrouble()
         self.searcher = Search(
             self.repository,
@@ -162,6 +167,7 @@ class SearchHome:
             self.layout,
             index,
             note_ids=self.note_ids,
+            times=self.times,
             reader=self.reader,
             trouble=self.trouble,
         )
@@ -185,6 +191,7 @@ class SearchHome:
             self.layout,
             self.note_ids,
             self.index,
+            times=CommitTimes(self.repository, self.layout),
             trouble=self.trouble,
             make=self._documents_of,
         )
@@ -210,9 +217,55 @@ class SearchHome:
             for name in files:
                 os.utime(self.root / name, (mtime, mtime))
 
+    def commit(self, *, when: int) -> None:
+        """Commit all files, at a time in seconds since 1970."""
+        who = "Olivia Operator <olivia@example.com>"
+        parent = self.repository.head().commit
+        commit = make_commit(
+            tree=self._put_tree(self.root),
+            parents=[parent] if parent else [],
+            author=who,
+            committer=who,
+            seconds=when,
+            message="work\n",
+        )
+        self.repository.objects[commit.id] = (commit.kind, commit.content)
+        self._move_head(commit.id)
+
+    def reset(self, back: int) -> None:
+        """Set the branch back by some commits, and leave the files."""
+        head = self.repository.head().commit
+        line = list(self.repository.walk_first_parents(head)) if head else []
+        if len(line) > back:
+            self._move_head(line[back].id)
+
+    def _put_tree(self, folder: Path) -> str:
+        entries = []
+        for path in folder.iterdir():
+            if path.is_dir():
+                entries.append(TreeEntry(path.name, TREE_MODE, self._put_tree(path)))
+            else:
+                blob = make_object("blob", path.read_bytes())
+                self.repository.objects[blob.id] = (blob.kind, blob.content)
+                entries.append(TreeEntry(path.name, FILE_MODE, blob.id))
+        tree = make_tree(entries)
+        self.repository.objects[tree.id] = (tree.kind, tree.content)
+        return tree.id
+
+    def _move_head(self, commit_id: str) -> None:
+        assert self.repository.symbolic_head is not None
+        self.repository.refs[self.repository.symbolic_head] = commit_id
+
     def catch_up(self, hints: Hints | None = None, budget: Budget = ALL) -> CatchUp:
         """Bring the index up to date."""
         return self.indexer.catch_up(hints, budget)
+
+    def view(self) -> IndexView:
+        """Return what a search sees."""
+        viewer = IndexViewer(
+            self.repository, self.ledger, self.layout, self.index, note_ids=self.note_ids, times=self.times
+        )
+        return viewer.view()
 
     def search(self, query: object, **options: Any) -> SearchReply:
         """Search."""

@@ -39,6 +39,9 @@ STEPS = st.lists(
         st.tuples(st.just("remove"), NOTES),
         st.tuples(st.just("move"), NOTES, NOTES),
         st.tuples(st.just("facts"), st.lists(SMALL, max_size=4)),
+        st.tuples(st.just("commit"), SMALL),
+        st.tuples(st.just("reset"), SMALL),
+        st.tuples(st.just("touch"), NOTES, SMALL),
         st.tuples(st.just("forget"), st.integers(0, 40)),
         st.tuples(st.just("drop segment"), SMALL),
         st.tuples(st.just("drop line"), SMALL),
@@ -138,6 +141,21 @@ class History:
         if path.exists():
             path.rename(self.home.root / f"notes/{other}.md")
             self.changed |= {f"notes/{name}.md", f"notes/{other}.md"}
+
+    def commit(self, hours: int) -> None:
+        """All files are committed, at no matter which time."""
+        self.home.commit(when=1_700_000_000 + 3600 * hours)
+
+    def reset(self, back: int) -> None:
+        """The branch goes back by some commits; the files stay."""
+        self.home.reset(back)
+
+    def touch(self, name: str, hours: int) -> None:
+        """A note's file gets another time, and keeps its content."""
+        path = self.home.root / f"notes/{name}.md"
+        if path.exists():
+            os.utime(path, (1_600_000_000 + 3600 * hours,) * 2)
+            self.changed.add(f"notes/{name}.md")
 
     def forget(self, number: int) -> None:
         """A record is redacted."""

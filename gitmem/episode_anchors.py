@@ -139,7 +139,5 @@ def _from_row(row: Any) -> EpisodeAnchor | None:
     if row is None:
         return None
     values: dict[str, Any] = dict(zip(EpisodeAnchor.__slots__, row, strict=True))
-    made: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    return EpisodeAnchor(**{**made, "terms": frozenset(values["terms"])})
+    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return EpisodeAnchor(**{**values, **lists, "terms": frozenset(values["terms"])})

@@ -109,7 +109,9 @@ class MemoryFiles:
 
     def episode(self, ref: SourceRef) -> Whole | None:
         """Return an episode."""
-        for found in list_files(self._root, EPISODES, NOTE_SUFFIXES).files:
+        mark = f"-{ref.id.rpartition('_')[2][:4]}"
+        files = list_files(self._root, EPISODES, NOTE_SUFFIXES).files
+        for found in sorted(files, key=lambda one: mark not in one.path):  # its name tells, mostly
             text = self._text_of(found.path)
             if text is None:
                 continue

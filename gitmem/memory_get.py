@@ -229,7 +229,7 @@ class MemoryReader:
             "note": self._files.note,
             "entry": self._files.entry,
             "agent_memory": self._files.agent_memory,
-            "episode": self._files.episode,
+            "episode": lambda wanted: self._files.episode(wanted) or self._record(wanted),
             "file": lambda wanted: self._files.file(wanted) or self._record(wanted),
             "turn": self._turn,
             "session": self._session,

@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Raise this when the terms of any text change: documents are then analysed again.
-ANALYSIS_VERSION: Final = 2
+ANALYSIS_VERSION: Final = 3
 #: A question is cut to this many characters, and to this many words or runs.
 MAX_QUERY_CHARS: Final = 10_000
 MAX_QUERY_UNITS: Final = 100

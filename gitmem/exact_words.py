@@ -12,6 +12,8 @@ from gitmem.word_terms import is_emoji
 
 #: Words that are looked for; a longer question is no name that one looks up.
 MOST_WORDS: Final = 8
+_SEVERAL: Final = 2
+_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _EDGES: Final = "\"'“”‘’«»()[]{}<>,;!?。、，！？：；…"
 
 
@@ -27,6 +29,25 @@ def holds_all(text: str, words: tuple[str, ...]) -> bool:
     """Say whether a text holds each word exactly, as a word of its own; case does not count."""
     folded = unicodedata.normalize("NFC", text).lower()
     return all(_pattern(word).search(folded) for word in words)
+
+
+def holds_as_part(text: str, word: str) -> bool:
+    """Say whether a text holds a name of several parts as a part of another: `UserName` in `getUserName`."""
+    parts = _PARTS.findall(word)
+    if len(parts) < _SEVERAL:
+        return False
+    joined = re.compile("[-_.]?".join(map(re.escape, parts)), re.IGNORECASE)
+    return any(
+        _is_between(text, found.start()) and _is_between(text, found.end()) for found in joined.finditer(text)
+    )
+
+
+def _is_between(text: str, at: int) -> bool:
+    """Say whether a part of a name ends and another begins at a place."""
+    before, after = text[at - 1 : at], text[at : at + 1]
+    if not (before.isalnum() and after.isalnum()):
+        return True
+    return before.isdigit() is not after.isdigit() or (before.islower() and after.isupper())
 
 
 def _stripped(word: str) -> str:

@@ -23,6 +23,8 @@ _LONGEST_TERM: Final = 64
 _LONGEST_WHOLE: Final = 100
 #: Shorter parts of a name, and shorter numbers, are never looked for without what they are part of.
 _SHORTEST_PART: Final = 3
+#: Of so short a hexadecimal number, `0x` included, the digits alone say nothing.
+_SHORTEST_HEX: Final = 5
 #: So many digits of a commit id are shown by default.
 _SHORT_HASH: Final = 7
 #: How many digits a commit id has, short or whole; other ids may share their first digits, a time.
@@ -39,6 +41,10 @@ _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 _LETTERS: Final = re.compile(r"[a-z]+")
 _CONTRACTION: Final = re.compile(r"(?:['’](?:s|re|ve|ll|d|m|t))$", re.IGNORECASE)
 _NEGATION: Final = re.compile(r"(\w+)n['’]t$", re.IGNORECASE)
+#: As people type it who leave the apostrophe out; `well` and `shell` are words of their own.
+_BARE_NEGATION: Final = re.compile(
+    r"(?:do|does|did|is|are|was|were|wo|ca|could|would|should|has|have|had|must|need)nt", re.IGNORECASE
+)
 _NEGATED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _HASH: Final = re.compile(r"[0-9a-f]{7,64}|[0-9A-F]{7,64}")
 _HEX_NUMBER: Final = re.compile(r"0[xX][0-9A-Fa-f]+")
@@ -173,7 +179,7 @@ def is_emoji(chunk: str) -> bool:
 
 def is_stop_word(chunk: str) -> bool:
     """Say whether a word carries no content in a question."""
-    return _shorten(chunk).casefold() in word_lists().stop
+    return _shorten(chunk).casefold() in word_lists().stop or bool(_BARE_NEGATION.fullmatch(chunk))
 
 
 def _emoji_terms(chunk: str) -> tuple[str, ...]:
@@ -187,7 +193,10 @@ def _emoji_terms(chunk: str) -> tuple[str, ...]:
 
 
 def _take_apart(chunk: str) -> _Chunk:
+    negation = _NEGATION.fullmatch(chunk)
     chunk, taken = _shorten(chunk), _Chunk()
+    if negation:
+        taken.hints.append(_term(f"{negation[1]}nt"))
     scheme = _SCHEME.match(chunk)
     if scheme and scheme.end() < len(chunk):
         taken.hints.append(_term(scheme[1]))
@@ -228,7 +237,10 @@ def _take_piece(piece: str, taken: _Chunk) -> None:
     if _UUID.fullmatch(piece):
         whole = piece.replace("-", "").casefold()
         taken.words.append(_Word(piece, [piece], [whole], whole))
-        taken.hints += [whole[:8], whole[-12:]]  # for those who quote a block; siblings often share one
+        # For those who quote a block; siblings often share one. A short one of digits is some other number.
+        first, *middle, last = piece.split("-")
+        quoted = (first, *(block for block in middle if not block.isdigit()), last)
+        taken.hints += map(_term, quoted)
         return
     dotted = [part for part in piece.split(".") if part]
     for part in dotted:
@@ -263,6 +275,12 @@ def _number_hints(chunk: str, taken: _Chunk, first: int) -> Iterator[str]:
         for count in range(2, len(numbers) + 1):
             yield ("" if joint == "-" else joint).join(numbers[:count])
     for word in taken.words[first:]:
+        if (
+            _HEX_NUMBER.fullmatch(word.text)
+            and len(word.text) > _SHORTEST_HEX
+            and not word.text[2:].isdigit()
+        ):
+            yield _term(word.text[2:])
         if _is_hash(word.text) and len(word.text) > _SHORT_HASH:
             is_commit = len(word.text) in _COMMIT_LENGTHS
             (taken.half if is_commit else taken.hints).append(word.whole[:_SHORT_HASH])

@@ -57,6 +57,18 @@ from gitmem.analysis import analyze_query, count_terms
         (r"src\api\main.py", ["src/api/main.py"], ["a car"]),
         (r"notes\x.txt", [r"C:\Users\aria\notes\x.txt"], ["x y"]),
         ("/etc/nginx/nginx.conf", ["edit /etc/nginx/nginx.conf"], ["configure"]),
+        # Hexadecimal numbers by their digits, ids by their blocks; no number by the digits of another
+        ("deadbeef", ["at 0xDEADBEEF", "deadbeef"], ["0xDEADBEE", "dead beef"]),
+        ("1234", ["word1234"], ["0x1234", "123e4567-e89b-1234-a456-426614174000"]),
+        ("e89b", ["id 123e4567-e89b-12d3-a456-426614174000", "ID 123E4567-E89B-12D3-A456-426614174000"],
+         ["123e4567-e89c-12d3-a456-426614174000"]),
+        ("12d3", ["id 123e4567-e89b-12d3-a456-426614174000"], ["12 d3"]),
+        ("123e4567", ["id 123e4567-e89b-12d3-a456-426614174000"], ["123"]),
+        ("426614174000", ["id 123e4567-e89b-12d3-a456-426614174000"], ["4266"]),
+        # Negations without their apostrophe; other words keep theirs: `shell` is not `she'll`
+        ("dont", ["I don’t know", "I don't know", "dont"], ["donut", "do"]),
+        ("wont", ["it won't start"], ["it will"]),
+        ("shell", ["the shell"], ["she'll come"]),
         # Hashes and ids
         ("a38443b", ["commit a38443b75c1de02f1c1f9a9c7f4e4e6d0a1b2c3d", "a38443b"], ["a 38443 b", "b"]),
         ("4bf92f3", ["trace 4bf92f3577b34da6a3ce929d0e0e4736"], ["4 bf 92 f 3"]),

@@ -138,6 +138,17 @@ def test_words_that_nothing_holds_are_named(home: SearchHome, caught_up: bool) -
     assert home.search("*&^").unmatched_terms == ["*&^"]
 
 
+def test_a_name_inside_of_a_longer_one_is_held(home: SearchHome, caught_up: bool) -> None:
+    """A hit that shows the word in full must not stand beside the claim that nothing holds it."""
+    home.say("call getUserName and set_user_names, transportLayer4")
+    settle(home, caught_up)
+    for query in ("UserName", "user_name", "getUser"):
+        reply = home.search(query)
+        assert (len(reply.results), reply.unmatched_terms) == (1, []), query
+    for query in ("NameUser", "portLayer", "UserNameX"):
+        assert home.search(query).unmatched_terms == [query]
+
+
 def test_more_words_rank_higher(home: SearchHome, caught_up: bool) -> None:
     """Partial matches come behind full ones."""
     home.say("port")

@@ -27,7 +27,7 @@ from gitmem.settling import PathSight
 from gitmem.staged_index import UNREAD, StagedIndex, index_identity, read_index
 from gitmem.staging_area import StagedEntry
 from gitmem.staging_extensions import StagingRefused
-from gitmem.tree_edit import TreeFile, find_file
+from gitmem.tree_edit import TreeFile, TreeLookup
 from gitmem.tree_files import ManagedFile, Skipped, read_managed
 from gitmem.work_tree import is_inside, stat_file
 
@@ -98,6 +98,7 @@ class BranchSnapshot:
         self.state: GitState = read_git_state(layout, repository, branch)
         commit = self.state.head.commit
         self.tree: str | None = repository.read_commit(commit).tree if commit else None
+        self._files = TreeLookup(repository, self.tree) if self.tree else None
         self.index: StagedIndex = UNREAD
         self.refused: StagingRefused | None = None
         if staged:
@@ -173,7 +174,7 @@ class BranchSnapshot:
         file = found if isinstance(found, ManagedFile) else None
         if isinstance(found, Skipped):
             fault = f"{path}: {found.reason}"
-        entry = find_file(self._repository, self.tree, path) if self.tree else None
+        entry = self._files.find(path) if self._files else None
         if fault is None and entry is not None and entry.mode in _IN_THE_WAY:
             fault = f"{path}: {_IN_THE_WAY[entry.mode]}"
         conversion = self._attributes.conversion(path)

@@ -55,12 +55,53 @@ def edit_tree(
 
 def find_file(objects: TreeSource, root: str, path: str) -> TreeFile | None:
     """Return what a tree has at `path` (slashes), a folder included; other entries are not decoded."""
-    found: TreeFile | None = TreeFile(TREE_MODE, root)
-    for name in path.split("/"):
-        if found is None or found.mode != TREE_MODE:
-            return None
-        found = _find(objects.read(found.id)[1], encode_path(name))
-    return found
+    return TreeLookup(objects, root).find(path)
+
+
+class TreeLookup:
+    """Finds the files of one tree; each of its folders is read once, however many are asked for.
+
+    Args:
+        objects: where trees are read from.
+        root: id of the tree.
+    """
+
+    def __init__(self, objects: TreeSource, root: str) -> None:
+        self._objects = objects
+        self._root = root
+        self._folders: dict[str, _Folder] = {}
+
+    def find(self, path: str) -> TreeFile | None:
+        """Return what the tree has at `path` (slashes), a folder included."""
+        found: TreeFile | None = TreeFile(TREE_MODE, self._root)
+        for name in path.split("/"):
+            if found is None or found.mode != TREE_MODE:
+                return None
+            found = self._folder(found.id).find(encode_path(name))
+        return found
+
+    def _folder(self, tree: str) -> _Folder:
+        if tree not in self._folders:
+            self._folders[tree] = _Folder(self._objects.read(tree)[1])
+        return self._folders[tree]
+
+
+class _Folder:
+    """The entries of one tree, decoded as far as somebody had to look."""
+
+    def __init__(self, content: bytes) -> None:
+        self._known: dict[bytes, re.Match[bytes]] = {}
+        self._rest = _entries(content)
+
+    def find(self, key: bytes) -> TreeFile | None:
+        entry = self._known.get(key)
+        while entry is None:
+            following = next(self._rest, None)
+            if following is None:
+                return None
+            known = self._known.setdefault(following[2], following)
+            entry = known if following[2] == key else None
+        return _file_of(entry)
 
 
 class _Editor:
@@ -72,7 +113,7 @@ class _Editor:
 
     def edit(self, tree: str | None, changes: _Changes, where: tuple[str, ...]) -> bytes:
         """Return the bytes of a folder's changed tree; empty if nothing is left in it."""
-        content = b"" if tree is None else self._objects.read(tree)[1]
+        rows = _Rows(b"" if tree is None else self._objects.read(tree)[1])
         inner: dict[str, dict[tuple[str, ...], TreeFile | None]] = {}
         for path, file in changes.items():
             if len(path) > 1:
@@ -80,62 +121,59 @@ class _Editor:
         own = {path[0]: file for path, file in changes.items() if len(path) == 1}
         # Removals first: a file may take the name of a folder that falls empty, and a folder a file's.
         for name in (name for name, file in own.items() if file is None):
-            content = _remove(content, name)
+            rows.remove(name)
         for name, below in inner.items():
-            content = self._edit_folder(content, name, below, (*where, name))
+            self._edit_folder(rows, name, below, (*where, name))
         for name, file in own.items():
             if file is not None:
-                content = _put(content, name, file, (*where, name))
-        return content
+                rows.put(name, file, (*where, name))
+        return rows.content()
 
-    def _edit_folder(self, content: bytes, name: str, changes: _Changes, where: tuple[str, ...]) -> bytes:
-        found = _find(content, encode_path(name))
+    def _edit_folder(self, rows: _Rows, name: str, changes: _Changes, where: tuple[str, ...]) -> None:
+        found = rows.find(name)
         if found is not None and found.mode != TREE_MODE:
             if all(file is None for file in changes.values()):
-                return content
+                return
             raise ProtectedPath(f"{'/'.join(where)} is a file", hint="Choose another path.")
         inner = self.edit(found.id if found else None, changes, where)
         if not inner:
-            return _remove(content, name, folder=True)
+            rows.remove(name, folder=True)
+            return
         tree = make_object("tree", inner)
         self.written.append(tree)
-        return _put(content, name, TreeFile(TREE_MODE, tree.id), where)
+        rows.put(name, TreeFile(TREE_MODE, tree.id), where)
 
 
-def _remove(content: bytes, name: str, *, folder: bool = False) -> bytes:
-    """Return a tree's bytes without one file, or without one folder."""
-    key = encode_path(name)
-    for entry in _entries(content):
-        if entry[2] == key and _is_folder(entry) is folder:
-            return content[: entry.start()] + content[entry.end() :]
-    return content
+class _Rows:
+    """The entries of a folder's tree by name and kind; those that are not changed keep their bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self._rows: dict[tuple[bytes, bool], bytes] = {}
+        for entry in _entries(content):
+            self._rows.setdefault((entry[2], _is_folder(entry)), entry[0])
+
+    def find(self, name: str) -> TreeFile | None:
+        key = encode_path(name)
+        row = self._rows.get((key, False)) or self._rows.get((key, True))
+        return next((_file_of(entry) for entry in _entries(row)), None) if row else None
+
+    def remove(self, name: str, *, folder: bool = False) -> None:
+        self._rows.pop((encode_path(name), folder), None)
+
+    def put(self, name: str, file: TreeFile, where: tuple[str, ...]) -> None:
+        key, is_folder = encode_path(name), file.mode == TREE_MODE
+        if not is_folder and (key, True) in self._rows:
+            raise ProtectedPath(f"{'/'.join(where)} is a folder", hint="Choose another path.")
+        self._rows[key, is_folder] = b"%o %s\0" % (file.mode, key) + bytes.fromhex(file.id)
+
+    def content(self) -> bytes:
+        """Return the tree in Git's order, in which a folder's name ends in a slash."""
+        names = sorted(self._rows, key=lambda name: name[0] + b"/" if name[1] else name[0])
+        return b"".join([self._rows[name] for name in names])
 
 
-def _put(content: bytes, name: str, file: TreeFile, where: tuple[str, ...]) -> bytes:
-    """Return a tree's bytes with one entry set; all other entries keep their bytes."""
-    key = encode_path(name)
-    order, last = (key + b"/" if file.mode == TREE_MODE else key), key + b"/"
-    place = start = stop = 0
-    for entry in _entries(content):
-        found = entry[2] + b"/" if _is_folder(entry) else entry[2]
-        if entry[2] == key:
-            if _is_folder(entry) and file.mode != TREE_MODE:
-                raise ProtectedPath(f"{'/'.join(where)} is a folder", hint="Choose another path.")
-            start, stop = entry.span()
-        elif found < order:
-            place = entry.end()
-        if found > last:
-            break
-    content = content[:start] + content[stop:]
-    place -= stop - start if place > start else 0
-    return content[:place] + b"%o %s\0" % (file.mode, key) + bytes.fromhex(file.id) + content[place:]
-
-
-def _find(content: bytes, key: bytes) -> TreeFile | None:
-    for entry in _entries(content):
-        if entry[2] == key:
-            return TreeFile(int(entry[1], 8), entry[3].hex())
-    return None
+def _file_of(entry: re.Match[bytes]) -> TreeFile:
+    return TreeFile(int(entry[1], 8), entry[3].hex())
 
 
 def _entries(content: bytes) -> Iterator[re.Match[bytes]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures import commit_all, fsck, git, layout_of, make_repo
+from gitmem import tree_edit
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.errors import ProtectedPath
 from gitmem.git_objects import make_object, parse_tree
 from gitmem.repository import FILE_MODE, LINK_MODE, TREE_MODE, GitObject, ObjectKind, TreeEntry, walk_tree
-from gitmem.tree_edit import TreeFile, edit_tree
+from gitmem.tree_edit import TreeFile, TreeLookup, edit_tree
 
 NAMES = ("a", "a-b", "a.md", "a/b", "a/b.md", "a0", "b/c/d", "b/c.md", "z")
 
@@ -23,9 +26,11 @@ class Objects:
 
     def __init__(self) -> None:
         self.known: dict[str, GitObject] = {}
+        self.reads = 0
 
     def read(self, object_id: str) -> tuple[ObjectKind, bytes]:
         """Return a tree."""
+        self.reads += 1
         return "tree", self.known[object_id].content
 
     def read_tree(self, tree_id: str) -> list[TreeEntry]:
@@ -106,3 +111,32 @@ def test_what_stands_in_the_way() -> None:
     same, _ = edit_tree(objects, root, {"l/x": None, "q/r": None})  # type: ignore[arg-type]
     assert same == root
     assert TREE_MODE == 0o040000
+
+
+def test_each_folder_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder's entries are decoded once for all its files, lest a home of many notes takes its square."""
+    decoded = 0
+    entries = tree_edit._entries
+
+    def counted(content: bytes) -> Iterator[re.Match[bytes]]:
+        nonlocal decoded
+        for entry in entries(content):
+            decoded += 1
+            yield entry
+
+    monkeypatch.setattr(tree_edit, "_entries", counted)
+    objects = Objects()
+    blob = make_object("blob", b"1").id
+    model: dict[str, TreeFile | None] = {f"notes/d/n{i}.md": TreeFile(FILE_MODE, blob) for i in range(500)}
+    root, written = edit_tree(objects, None, model)
+    objects.known.update({tree.id: tree for tree in written})
+    lookup = TreeLookup(objects, root)
+    assert [lookup.find(path) for path in model] == list(model.values())
+    assert lookup.find("notes/d/none.md") is None
+    assert (objects.reads, decoded) == (3, len(model) + 2)
+    objects.reads = decoded = 0
+    other = TreeFile(FILE_MODE, make_object("blob", b"2").id)
+    changed, _ = edit_tree(objects, root, dict.fromkeys(model, other))
+    assert changed == edit_tree(Objects(), None, dict.fromkeys(model, other))[0]
+    assert objects.reads == 3
+    assert decoded < 2 * len(model)

@@ -63,6 +63,7 @@ class EditReply(JsonView):
         merged: somebody else had changed the file meanwhile.
         conflicts: copies of texts that lost that merge.
         findings: what keeps it from being written, or was written all the same.
+        warnings: what the operator should know besides, as of front matter that was put back.
     """
 
     committed: str | None
@@ -73,6 +74,7 @@ class EditReply(JsonView):
     merged: bool = False
     conflicts: Sequence[str] = ()
     findings: Sequence[Mapping[str, Any]] = ()
+    warnings: Sequence[str] = ()
 
     @property
     def is_refused(self) -> bool:

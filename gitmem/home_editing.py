@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitmem.config import HomeConfig
@@ -9,6 +10,7 @@ from gitmem.home_owner import HomeOwner
 from gitmem.home_parts import HomeParts
 from gitmem.layout import Layout
 from gitmem.memory_get import MOST_CHARS
+from gitmem.work_paths import is_plan_path
 
 if TYPE_CHECKING:
     from gitmem.editing import Editing, EditReply, EditTarget
@@ -22,8 +24,13 @@ class HomeEditing:
     _parts: HomeParts
 
     def edit_open(self, what: str) -> EditTarget:
-        """Return a file to edit: `operator self memory user agents`, a path of the home, or a source ref."""
+        """Return a file to edit: `operator self memory user agents`, a path of the home, or a source ref.
+
+        The ref of a work item leads to its plan.
+        """
         self._parts.check_owner()
+        if what.startswith("work_item:"):
+            what = self._parts.work_files.path_of(self._parts.work.resolve(what))
         return self._editing().open(what)
 
     def edit_finish(self, target: EditTarget, edited: bytes, *, verify: bool = True) -> EditReply:
@@ -34,7 +41,12 @@ class HomeEditing:
             edited: the whole text.
             verify: refuse what has findings; nothing is written then.
         """
-        return self._editing().finish(target, edited, verify=verify)
+        reply = self._editing().finish(target, edited, verify=verify)
+        if reply.committed is None or not is_plan_path(reply.path):
+            return reply
+        warnings = self._parts.work_files.put_back([reply.path])
+        self._parts.recorder.commit_waiting()
+        return replace(reply, warnings=warnings)
 
     def git_setting(self, key: str) -> str | None:
         """Return a value of this repository's Git configuration, or None."""

@@ -22,7 +22,7 @@ from gitmem.records import TERMINAL_STATUSES, Event, Json, Record
 
 #: Fields of the event that gives them, not of the object: the next snapshot does not inherit them.
 EVENT_FIELDS: Final = frozenset(
-    {"action", "reason", "source", "by", "clear_blocker", "expected_revision", "revision"}
+    {"action", "reason", "source", "by", "cause", "clear_blocker", "expected_revision", "revision"}
     | {"pick", "focus_mode", "yields"}
 )
 

@@ -91,6 +91,10 @@ class ObjectFold:
         moves = sorted(self._moves.values(), key=lambda one: one[0], reverse=True)
         return iter(dict.fromkeys(move.item for _, move in moves if move.action != "pick"))
 
+    def snapshots(self, kind: str, object_id: str) -> Sequence[Snapshot]:
+        """Return all snapshots of an object."""
+        return list(self._objects.get((kind, object_id), {}).values())
+
     def snapshot(self, kind: str, object_id: str, snapshot_id: str) -> Snapshot | None:
         """Return one snapshot of an object."""
         return self._objects.get((kind, object_id), {}).get(snapshot_id)

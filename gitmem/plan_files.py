@@ -24,6 +24,8 @@ from gitmem.work_paths import DONE, FOLDER, PLAN, done_path, is_done, is_plan_pa
 
 #: Characters of a plan that a listing shows.
 PREVIEW_CHARS: Final = 1600
+#: What a warning says of an objective that is not the work item's.
+OBJECTIVE: Final = "objective was put back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,8 @@ def _put_right(found: PlanFile, item: WorkItem, body: str | None) -> tuple[str, 
         except RefusedError as error:
             warnings.append(f"{found.path}: {error.message}")
             break
-        warnings.append(f"{found.path}: {name} was put back; it is changed with `gitmem work update`")
+        how = "; it is changed with `gitmem work update`" if name == "objective" else ""
+        warnings.append(f"{found.path}: {name} was put back{how}")
     return text, warnings
 
 

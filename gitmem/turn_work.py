@@ -63,7 +63,8 @@ class TurnWork:
     Args:
         source: the ledger before it.
         turn: its id.
-        links: what its events inherit: `session`, `work_item`.
+        links: what its events inherit: `session`, `work_item`; and `ts`, if it is told of the past. What an
+            import brings may lack a report, and has no plan.
         events: all that it was told, in order.
         is_completed: it was neither aborted nor interrupted.
     """
@@ -81,6 +82,7 @@ class TurnWork:
         self._turn = turn
         self._session: str | None = links.get("session")
         self._link: str | None = links.get("work_item")
+        self._is_imported = links.get("ts") is not None
         self._events = events
         self._is_completed = is_completed
         self._start = source.focus()
@@ -141,7 +143,7 @@ class TurnWork:
         if self._is_replay(event, heads):
             return None
         if action == "create":
-            return creation(event, item)
+            return creation(event, item, has_plan=not self._is_imported)
         state = reduce_heads(heads) if heads else None
         if state is None or state.winner.redacted or state.winner.is_terminal:
             return None if state is not None and _is_so(action, state) else event
@@ -196,6 +198,8 @@ class TurnWork:
             )
         brief = self._brief_of(item)
         report = text_of(event.body, "report") or (text_of(brief.body, "text") if brief else None)
+        if report is None and self._is_imported:
+            return with_fields(event, UNBLOCKED)
         if report is None:
             raise ReportMissing(
                 f"work item {item} stays open: a completion needs a report",
@@ -257,8 +261,9 @@ class TurnWork:
 
     def _after_work_item(self, event: Event, snapshot: Snapshot) -> Iterator[Event]:
         action = event.body["action"]
-        if action == "complete" and self._brief_of(snapshot.object) is None:
-            body = {"brief_kind": "result", "text": snapshot.body["report"]}
+        report = text_of(snapshot.body, "report")
+        if action == "complete" and report is not None and self._brief_of(snapshot.object) is None:
+            body = {"brief_kind": "result", "text": report}
             yield self._follow(event, "brief", body, None, work_item=snapshot.object)
         if action in ("complete", "drop") or clears_blocker(event):
             reason = (

@@ -256,6 +256,7 @@ class Work:
     def _event(self, body: Mapping[str, Any], by: Provenance, workspace: str | None = None) -> Event:
         check_cause(by)
         known = {"source": by.source, "by": by.author if by.author == "operator" else None}
+        known["cause"] = by.turn if isinstance(by.turn, str) else None
         links = by.open_turn.links if by.open_turn is not None else {}
         links = {
             **links,

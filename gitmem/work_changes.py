@@ -26,10 +26,12 @@ def with_fields(event: Event, fields: Json, *, without: Collection[str] = ()) ->
     return replace(event, body={**kept, **fields})
 
 
-def creation(event: Event, item: str) -> Event:
+def creation(event: Event, item: str, *, has_plan: bool) -> Event:
     """Return the event of a new work item, with what stays true of it: when, where, and its plan's path."""
     objective = text_of(event.body, "objective") or ""
-    fields = {"created_at": event.ts, "plan_path": plan_path(event.ts, objective, item)}
+    fields = {"created_at": event.ts}
+    if has_plan:
+        fields["plan_path"] = plan_path(event.ts, objective, item)
     if event.workspace is not None:
         fields["workspace_id"] = event.workspace
     return with_fields(event, {**fields, **_blocker(event, None)}, without=(_RECHECK,))
@@ -41,7 +43,7 @@ def update(event: Event, last: Snapshot) -> Event | None:
     fields = {name: value for name, value in event.body.items() if name not in other}
     before = text_of(last.body, "blocked_by")
     blocker = _blocker(event, before)
-    is_so = all(last.body.get(name) == value for name, value in fields.items())
+    is_so = all((last.body.get(name) or None) == (value or None) for name, value in fields.items())
     if is_so and (before is None or not blocker):
         return None
     return with_fields(event, blocker, without=(_RECHECK,))

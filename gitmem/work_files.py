@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gitmem.authoring import Authoring, Provenance
 from gitmem.branch_changes import PathChange
-from gitmem.errors import GitmemError
-from gitmem.plan_files import PlanFile, PlanFiles, PlanMove
+from gitmem.errors import GitmemError, NotFound
+from gitmem.plan_files import OBJECTIVE, PlanFile, PlanFiles, PlanMove
 from gitmem.plan_notices import NEW, WRITTEN, PlanNotices
 from gitmem.subjects import work_subject
 from gitmem.work_item import WorkItem
-from gitmem.work_state import WorkReader
+from gitmem.work_state import WorkReader, WorkState
 
 
 class WorkFiles:
@@ -48,7 +49,7 @@ class WorkFiles:
             for name, mark in self._notices.take().items():
                 item = state.items.get(name)
                 if item is not None:
-                    warnings += self._settle(item, state.plan_text(name), mark)
+                    warnings += self._settle(item, state, mark)
             self._notices.done()
         finally:
             self._is_settling = False
@@ -61,6 +62,17 @@ class WorkFiles:
         """
         found = self._reader.state().items.get(item)
         return self.plans.settle(found).changes if found is not None and not found.is_open else ()
+
+    def path_of(self, item: str) -> str:
+        """Return where the plan of a work item is.
+
+        Raises:
+            NotFound: it has none, or none any more.
+        """
+        found = self.plans.find(self._reader.state().items[item])
+        if found is None:
+            raise NotFound(f"work item {item} has no plan", hint="Give it one: gitmem work update --plan")
+        return found.path
 
     def put_back(self, paths: Sequence[str]) -> list[str]:
         """Put front matter back that was edited by hand; return what was done.
@@ -76,11 +88,17 @@ class WorkFiles:
             warnings += self._write(state.items[name], self.plans.settle(state.items[name]))
         return warnings
 
-    def _settle(self, item: WorkItem, plan: str | None, mark: str) -> list[str]:
-        body = plan if mark in (NEW, WRITTEN) else None
-        if mark == NEW and isinstance(self.plans.find(item), PlanFile):
+    def _settle(self, item: WorkItem, state: WorkState, mark: str) -> list[str]:
+        found = self.plans.find(item)
+        body = state.plan_text(item.id) if mark in (NEW, WRITTEN) else None
+        if mark == NEW and isinstance(found, PlanFile):
             body = None  # it was made before, and somebody may have written in it since
-        return self._write(item, self.plans.settle(item, body=body, is_new=mark == NEW))
+        move = self.plans.settle(item, body=body, is_new=mark == NEW)
+        former = found.objective if isinstance(found, PlanFile) and move.warnings else None
+        if former is not None and state.had_objective(item.id, former):
+            # Nobody edited it by hand: the work item has another one by now.
+            move = replace(move, warnings=tuple(one for one in move.warnings if OBJECTIVE not in one))
+        return self._write(item, move)
 
     def _write(self, item: WorkItem, move: PlanMove) -> list[str]:
         warnings = list(move.warnings)

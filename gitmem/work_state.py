@@ -164,6 +164,11 @@ class WorkState:
         state = self._state("work_item", item)
         return text_of(state.winner.body, "plan") if state is not None else None
 
+    def had_objective(self, item: str, objective: str) -> bool:
+        """Say whether a work item ever had an objective; reads its history."""
+        snapshots = self._source.fold.snapshots("work_item", item)
+        return any(self._source.whole(one).body.get("objective") == objective for one in snapshots)
+
     def turns(self, item: str) -> tuple[str, ...]:
         """Return the ids of the turns that belong to a work item, the first one first."""
         return tuple(place.turn for place in self._source.turns.of(item))

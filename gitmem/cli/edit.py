@@ -54,6 +54,8 @@ def command(ctx: click.Context, what: str, *, no_verify: bool, source: Path | No
         with private_copy(home.layout.private / "edit", name, target.shown) as copy:
             reply = _edit(home, target, editor, copy, verify=not no_verify)
     settings.reply(reply, lambda: "" if settings.quiet else describe(reply))
+    for warning in reply.warnings:
+        settings.warn(warning)
     for conflict in reply.conflicts:
         settings.warn(f"others changed the same lines; the text that lost is kept in {conflict}")
     if reply.conflicts:

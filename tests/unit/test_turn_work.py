@@ -69,7 +69,11 @@ class TestUpdate:
     def test_nothing_new_is_no_line(self, desk: Desk) -> None:
         """The revision stays, and the ledger has no line more than the turn's own (W1)."""
         tell(desk, work("create", objective="Move", todo=["dump"]))
-        for event in (work("update"), work("update", objective="Move", todo=["dump"], reason="again")):
+        for event in (
+            work("update"),
+            work("update", objective="Move", todo=["dump"], reason="again"),
+            work("update", blocked_by=""),
+        ):
             assert tell(desk, event).refused == ()
         assert body(desk)["revision"] == 1
         assert sum(record.kind == "work_item" for record in desk.records()) == 1
@@ -173,6 +177,21 @@ class TestEnd:
         tell(desk, end)
         assert body(desk, "x1", "wait")["status"] == "cancelled"
         assert body(desk, "x2", "wait")["status"] == "active"
+
+
+class TestImports:
+    """What happened elsewhere, before."""
+
+    def test_an_import_may_lack_a_report_and_has_no_plan(self, desk: Desk) -> None:
+        """Its work is over, and nobody can be asked for words now."""
+        turn = desk.recorder.open(session="s1", ts="2025-01-01T00:00:00.000Z")
+        turn.add(work("create", objective="Move"))
+        turn.add(work("complete"))
+        turn.spool_only()
+        desk.line.commit_spooled(wait=1)
+        found = body(desk)
+        assert (found["status"], found.get("report"), found.get("plan_path")) == ("completed", None, None)
+        assert not list(desk.layout.private.glob("plans*"))
 
 
 class TestWaits:

@@ -14,6 +14,7 @@ from gitmem.errors import (
     AmbiguousMatch,
     BindingMismatch,
     InvalidRecord,
+    NotFound,
     ReportMissing,
     RevisionConflict,
     UnknownWorkItem,
@@ -290,8 +291,19 @@ class TestPlans:
         authors = git("log", "-2", "--format=%an", cwd=home.layout.root).split("\n")
         assert authors == ["aria", "Olivia Operator"]
         assert home.work_show("w1").work_item.objective == "Move"
-        home.work_update("w1", objective="Move all of it")
+        assert list(home.work_update("w1", objective="Move all of it").warnings) == []
         assert path.read_text() == "---\nid: w1\nobjective: Move all of it\nowner: Olivia\n---\n\nsecond\n"
+
+    def test_it_is_edited_by_its_work_item(self, home: AgentHome) -> None:
+        """`gitmem edit work_item:…` opens the plan, and puts its front matter back."""
+        home.work_create("Move", work_item_id="w1", plan="first")
+        target = home.edit_open("work_item:w1")
+        reply = home.edit_finish(target, target.shown.replace(b"first", b"second").replace(b"Move", b"Stay"))
+        assert ["objective was put back" in warning for warning in reply.warnings] == [True]
+        assert plan_of(home, "w1").read_text() == "---\nid: w1\nobjective: Move\n---\n\nsecond\n"
+        plan_of(home, "w1").unlink()
+        with pytest.raises(NotFound):
+            home.edit_open("work_item:w1")
 
     def test_an_edit_that_is_not_committed_is_not_lost(self, home: AgentHome) -> None:
         """It is committed as the operator's before the plan moves."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from gitmem.authored_text import Problem, decode_text
@@ -29,7 +30,7 @@ from gitmem.note_ids import NoteIds
 from gitmem.note_text import Note, make_note
 from gitmem.prose_section import ProseSection, make_section, unreadable_section
 from gitmem.recent_turns import MOST_TURNS
-from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
+from gitmem.repository import TREE_MODE, Commit, Repository, read_path, walk_tree
 from gitmem.session_snapshot import SessionSnapshots
 from gitmem.store_sight import StoreSight, StoreSights
 from gitmem.times import format_time
@@ -139,7 +140,7 @@ class ContextReader:
             catalog=self._catalog(files, moment),
             work_item=item,
             work_refs=work.refs(item.id).active if item else (),
-            other_work=self._others(work, request.session, place.workspace_id, item),
+            other_work=self._other_work(work, request.session, place.workspace_id, item),
             tasks=tuple(self._tasks(work)),
             turns=tuple(turns),
             work_turns=tuple(self._work_turns(work, item, turns, moment)),
@@ -172,7 +173,7 @@ class ContextReader:
         found = work.items.get(current) if current is not None else None
         return None if found is None else _view(found, files.plan(found.plan_path))
 
-    def _others(
+    def _other_work(
         self, work: WorkState, session: str | None, workspace: str | None, current: WorkItemView | None
     ) -> Mapping[str, Sequence[WorkItemView]]:
         found = {}
@@ -246,19 +247,27 @@ class ContextReader:
         if base is None or head is None or base == head or not repository.contains(base):
             return
         old, new = repository.read_commit(base).tree, repository.read_commit(head).tree
-        differs = {one.path: one for one in changed_paths(repository, old, new) if is_managed(one.path)}
-        told = 0
-        for number, commit in enumerate(repository.walk_first_parents(head)):
-            if commit.id == base or number >= _MOST_COMMITS or told >= _MOST_CHANGES:
-                return
+        told: set[str] = set()
+        for commit in self._others(base, head):
             parent = repository.read_commit(commit.parents[0]).tree if commit.parents else None
             for change in changed_paths(repository, parent, commit.tree):
-                whole = differs.pop(change.path, None)
-                if whole is not None and not is_agent(commit.author, self._tools.config.home_id):
-                    what = "added" if whole.old is None else "removed" if whole.new is None else "changed"
+                path = change.path
+                if path in told or not is_managed(path) or len(told) >= _MOST_CHANGES:
+                    continue
+                told.add(path)
+                before, after = read_path(repository, old, path), read_path(repository, new, path)
+                if before != after:
+                    what = "added" if before is None else "removed" if after is None else "changed"
                     by = commit.author.rpartition(" <")[0]
-                    yield ChangedFile(change.path, what, by, format_time(commit.author_time), commit.id)
-                    told += 1
+                    yield ChangedFile(path, what, by, format_time(commit.author_time), commit.id)
+
+    def _others(self, base: str, head: str) -> Iterator[Commit]:
+        """Yield the commits behind HEAD that are not the agent's, the newest first."""
+        for commit in islice(self._tools.repository.walk_first_parents(head), _MOST_COMMITS):
+            if commit.id == base:
+                return
+            if not is_agent(commit.author, self._tools.config.home_id):
+                yield commit
 
 
 class _Files:

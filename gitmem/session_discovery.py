@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from gitmem.agent_sight import Reader
 from gitmem.search_reply import Hit, SearchReply
-from gitmem.session_lineage import Context, is_demoted, is_hidden, root_of
+from gitmem.session_lineage import Context, Roots, is_demoted, is_hidden
 from gitmem.session_map import SessionMap
 from gitmem.session_request import SessionRequest
 from gitmem.session_rows import meant_titles, role_of
@@ -91,11 +91,12 @@ class SessionDiscovery:
         discovery = Discovery([], 0, 0, None)
         rows = self._rows(request, context, by, discovery)
         titled = self._titled(request.query, context)
-        lines = [] if titled is None else [self._line(titled.session)]
+        roots = Roots(self._sessions.facts)
+        lines = [] if titled is None else [roots.of(titled.session)]
         results = [] if titled is None else [titled]
         late: list[Found] = []
         for row in rows if request.sort is None else _by_time(list(rows), request.sort):
-            line = self._line(row.session)
+            line = roots.of(row.session)
             is_late = is_demoted(self._sessions.facts(row.session))
             if is_late:
                 late.append(row)
@@ -105,15 +106,12 @@ class SessionDiscovery:
             if len(results) >= request.limit:
                 break
         for row in late:
-            if self._line(row.session) not in lines:
-                lines.append(self._line(row.session))
+            if roots.of(row.session) not in lines:
+                lines.append(roots.of(row.session))
                 results.append(row)
         discovery.found = results[: request.limit]
         discovery.lines = len(lines)
         return discovery
-
-    def _line(self, session: str) -> str:
-        return root_of(session, self._sessions.facts)
 
     def _rows(
         self, request: SessionRequest, context: Context, by: Reader, discovery: Discovery

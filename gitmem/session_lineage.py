@@ -16,16 +16,35 @@ DEMOTED_SOURCES: Final = frozenset({"cron"})
 
 def root_of(session: str, facts: Callable[[str], SessionFacts]) -> str:
     """Return the first session of a line of descent; of a circle, which somebody wrote, the least id."""
-    seen = {session: None}
-    while True:
-        parent = facts(session).parent
-        if not parent:
-            return session
-        if parent in seen:
-            chain = list(seen)
-            return min(chain[chain.index(parent) :])
-        seen[parent] = None
-        session = parent
+    return Roots(facts).of(session)
+
+
+class Roots:
+    """The first sessions of lines of descent; what many sessions descend from is walked once.
+
+    Args:
+        facts: what is known of a session; it must not change while this is in use.
+    """
+
+    def __init__(self, facts: Callable[[str], SessionFacts]) -> None:
+        self._facts = facts
+        self._known: dict[str, str] = {}
+
+    def of(self, session: str) -> str:
+        """Return the first session of a line of descent; of a circle, which somebody wrote, the least id."""
+        walked: dict[str, int] = {}
+        while (root := self._known.get(session)) is None:
+            walked[session] = len(walked)
+            parent = self._facts(session).parent
+            if not parent:
+                root = session
+                break
+            if parent in walked:
+                root = min(list(walked)[walked[parent] :])
+                break
+            session = parent
+        self._known.update(dict.fromkeys(walked, root))
+        return root
 
 
 def is_hidden(facts: SessionFacts) -> bool:
@@ -40,8 +59,9 @@ def is_demoted(facts: SessionFacts) -> bool:
 
 def relatives(session: str, sessions: Iterable[str], facts: Callable[[str], SessionFacts]) -> Sequence[str]:
     """Return the other sessions with the same root."""
-    root = root_of(session, facts)
-    return [name for name in sessions if name != session and root_of(name, facts) == root]
+    roots = Roots(facts)
+    root = roots.of(session)
+    return [name for name in sessions if name != session and roots.of(name) == root]
 
 
 class Context:

@@ -17,7 +17,7 @@ from gitmem.ledger import Ledger
 from gitmem.records import is_name
 from gitmem.search_reply import SearchReply
 from gitmem.session_discovery import Discovery, Found, Searching, SessionDiscovery
-from gitmem.session_lineage import Context, is_hidden, relatives, root_of
+from gitmem.session_lineage import Context, Roots, is_hidden, relatives, root_of
 from gitmem.session_map import SessionMap
 from gitmem.session_messages import Audience, SessionMessages, seconds_of
 from gitmem.session_reply import (
@@ -269,11 +269,12 @@ class SessionSearch:
     def _by_last_activity(self) -> Sequence[tuple[str, str]]:
         last: dict[str, str] = {}
         first: list[str] = []
+        roots = Roots(self._sessions.facts)
         for name in self._sessions.sessions():
             facts = self._sessions.facts(name)
             if is_hidden(facts):
                 continue
-            root = root_of(name, self._sessions.facts)
+            root = roots.of(name)
             last[root] = max(last.get(root, ""), facts.last)
             if not facts.parent:
                 first.append(name)

@@ -9,6 +9,8 @@ import pytest
 
 from fixtures import CounterClock
 from gitmem import AgentHome
+from gitmem.session_lineage import Roots, relatives
+from gitmem.session_view import SessionFacts
 from talks import found, happened, ids, said, talk
 
 
@@ -88,3 +90,29 @@ class TestContext:
         talk(home, "c", said("zebra"), parent="c", reason="branched")
         assert len(found(home.session_search("zebra", current_session="b"))) >= 1
         assert found(home.session_search(limit=10)) == ["c"]
+
+
+class TestRoots:
+    """Which conversation a session belongs to."""
+
+    def test_each_session_is_asked_for_its_parent_once(self) -> None:
+        """A line of many continuations is walked once, not from each of its sessions."""
+        asked = 0
+
+        def facts(name: str) -> SessionFacts:
+            nonlocal asked
+            asked += 1
+            return SessionFacts(parent=str(int(name) - 1) if int(name) % 1000 else "")
+
+        names = [str(number) for number in range(2000)]
+        assert list(relatives("999", names, facts)) == names[:999]
+        assert asked == len(names)
+
+    def test_circles(self) -> None:
+        """Of a circle, which somebody wrote, the least id is the first, from wherever it is reached."""
+        parents = {"b": "c", "c": "a", "a": "b", "z": "c", "y": "z", "own": "own"}
+        names = [*parents, "alone"]
+        for order in (names, names[::-1]):
+            roots = Roots(lambda name: SessionFacts(parent=parents.get(name, "")))
+            found = {name: roots.of(name) for name in order}
+            assert found == {**dict.fromkeys("abcyz", "a"), "own": "own", "alone": "alone"}

@@ -12,6 +12,9 @@ from gitmem.context_section import Section, render_section
 from gitmem.text_cut import without_notice
 from gitmem.token_estimate import estimate_tokens
 
+#: Tokens in which something of every section can be shown.
+_VISIBLE = 60
+
 
 def check_total(plan: ContextPlan, count: Callable[[str], int] = estimate_tokens) -> None:
     """The rendered text, its sections together, and what the plan says of both are within the budget."""
@@ -62,7 +65,9 @@ def check_monotone(small: ContextPlan, large: ContextPlan, candidates: Sequence[
 def check_no_inversion(plan: ContextPlan, candidates: Sequence[Section]) -> None:
     """Nothing stands there instead of something of more weight: what is left out comes last."""
     outcomes = {one.id: one.outcome for one in plan.decisions}
-    ranked = [outcomes[one.id] for one in sorted(candidates, key=lambda one: one.rank) if not one.pinned]
+    # One that wishes for a first part that shows nothing gives way by its own wish.
+    asking = [one for one in candidates if not one.pinned and (one.first is None or one.first >= _VISIBLE)]
+    ranked = [outcomes[one.id] for one in sorted(asking, key=lambda one: one.rank)]
     if "omitted" in ranked:
         assert set(ranked[ranked.index("omitted") :]) == {"omitted"}, (
             "a section of less weight is there instead"

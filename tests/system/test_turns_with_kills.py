@@ -329,7 +329,7 @@ def test_plain_git_is_at_home_in_a_home(tmp_path: Path) -> None:
     desk.settle()
     branch = desk.own_ref().removeprefix("refs/heads/")
     subjects = git("log", "--format=%s", branch, cwd=root).split("\n")
-    ends = {number: ", 1 episode" for number in range(12, 121, 12)}
+    ends = dict.fromkeys(range(12, 121, 12), ", 1 episode")
     assert subjects == [f"turn {number}: 1 message{ends.get(number, '')}" for number in range(120, 0, -1)]
     assert len(git("log", "--patch", branch, "--", "ledger", cwd=root)) > 100_000
     git("clone", "-q", "--bare", str(root), str(tmp_path / "bare"), cwd=tmp_path)

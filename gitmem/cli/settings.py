@@ -105,7 +105,8 @@ class Settings:
         path = self.home_path()
         if self.verbose:
             self.note(f"home: {path}")
-        return click.get_current_context().with_resource(AgentHome.open(path))
+        # What a search leaves to be indexed goes to a process of its own; this one ends with its answer.
+        return click.get_current_context().with_resource(AgentHome.open(path, catches_up=False))
 
     def reply(self, value: Any, text: str | Callable[[], str] | None = None, *, exact: bool = False) -> None:
         """Answer with `value` as JSON, or with `text` for people, which may be made late.

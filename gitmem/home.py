@@ -340,6 +340,14 @@ class AgentHome(
         """
         return self._parts.apply_spool(wait=wait)
 
+    def put_line_back(self) -> Sequence[str]:
+        """Put the own turn line back where somebody else moved or deleted it; return what was done, in words.
+
+        Raises:
+            HomeLocked: another process holds the home's lock.
+        """
+        return self._parts.put_line_back(wait=0.0)
+
     def restore_ledger_copy(self) -> Sequence[str]:
         """Make `ledger/` on disk equal to the turn lines; return where foreign bytes were set aside."""
         return self._parts.ledger_copy.reconcile()

@@ -346,6 +346,10 @@ class HomeParts(ReadingParts):
             self.settle_episodes()
         return count
 
+    def put_line_back(self, *, wait: float) -> Sequence[str]:
+        """Do what the next turn would where somebody moved the own line; return what was mended."""
+        return () if self.ledger.lines.astray() is None else self.line.commit_spooled(wait=wait).warnings
+
     def take_settled(self) -> list[Settled]:
         """Return, once, the pending writes that were settled when the home was opened."""
         settled, self._settled = self._settled, []

@@ -26,7 +26,7 @@ def status_of(view: IndexView, hidden: int = 0) -> IndexStatus:
     """
     pending = _pending(view)
     quarantined = [Quarantined(name, reason) for name, reason in sorted(view.quarantined.items())]
-    reasons = [*view.doubts, *_reasons(view)]
+    reasons = [*view.doubts, *([view.astray] if view.astray else ()), *_reasons(view)]
     if hidden:
         reasons.append(f"hidden, because of another workspace: {counted(hidden, 'hit')}")
     return IndexStatus(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -11,11 +10,10 @@ from gitmem.git_objects import parse_commit
 from gitmem.growing_file import GrowingFile
 from gitmem.ledger_format import Line, parse_segment_path, split_segment
 from gitmem.ledger_tree import LedgerTree
+from gitmem.line_astray import chain_of
 from gitmem.repository import TREE_MODE, Commit, ObjectReader, walk_tree
 from gitmem.sealing import ChainEnd
-from gitmem.subjects import CHAIN, parse_subject, parse_trailers
-
-_CHAIN = re.compile(r"(w[0-9a-f]{8}):(\d{1,18}):([0-9a-f]{64})")
+from gitmem.subjects import parse_subject
 
 
 @dataclass(slots=True)
@@ -115,12 +113,6 @@ def read_position(
         position.end, position.segment, position.file = found.end, found.path, GrowingFile(found.content)
         position.is_closed = number > _number(found.path) or not _ends_at(found.content, found.end)
     return position
-
-
-def chain_of(commit: Commit, writer: str) -> tuple[int, str] | None:
-    """Return seq and envelope hash of a writer's last line as a turn's commit names them, or None."""
-    found = _CHAIN.fullmatch(parse_trailers(commit.message).get(CHAIN, ""))
-    return (int(found[2]), found[3]) if found and found[1] == writer else None
 
 
 def _look_at(

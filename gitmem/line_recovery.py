@@ -10,7 +10,8 @@ from gitmem.errors import CorruptionError, GitmemError
 from gitmem.git_lock import git_lock
 from gitmem.git_refs import parse_reflog
 from gitmem.layout import RESCUES, Layout
-from gitmem.line_position import chain_of, read_position
+from gitmem.line_astray import chain_of, find_astray
+from gitmem.line_position import read_position
 from gitmem.repository import ABSENT, Repository
 from gitmem.writer import WriterState
 
@@ -45,7 +46,7 @@ def own_tip(repository: Repository, layout: Layout, state: WriterState, agent: s
         return restore(repository, layout, state, agent)
     if found is not None and not repository.contains(found):
         return restore(repository, layout, state, agent)
-    if found == state.last or (found is not None and _is_next(repository, state, found)):
+    if find_astray(repository, state, found) is None:
         return OwnTip(found)
     if state.last is not None and not repository.contains(state.last):
         return restore(repository, layout, state, agent)
@@ -83,16 +84,6 @@ def _put_back(repository: Repository, state: WriterState, found: str | None, age
     new = state.last or ABSENT
     repository.move_ref(state.ref, old=found or ABSENT, new=new, message="put back", who=agent)
     return OwnTip(state.last, tuple(warnings))
-
-
-def _is_next(repository: Repository, state: WriterState, found: str) -> bool:
-    """Say whether a ref is ahead of what is remembered only because a kill came before the note of it."""
-    try:
-        if chain_of(repository.read_commit(found), state.writer) is None:
-            return False
-        return state.last is None or repository.is_ancestor(state.last, found)
-    except GitmemError:
-        return False
 
 
 def _newest_readable(repository: Repository, layout: Layout, state: WriterState) -> str | None:

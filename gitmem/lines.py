@@ -13,9 +13,10 @@ from typing import Final
 from gitmem.durable_file import write_file
 from gitmem.errors import GitmemError
 from gitmem.layout import TURN_LINES, Layout
+from gitmem.line_astray import Astray, find_astray
 from gitmem.repository import Repository
 from gitmem.subjects import HOME, parse_trailers
-from gitmem.writer import read_writer
+from gitmem.writer import WriterState, read_writer
 
 #: Where remotes' turn lines are; one folder for each remote.
 REMOTE_LINES: Final = "refs/remotes/*/gitmem/turns/"
@@ -49,15 +50,30 @@ class Lines:
     def tips(self, refs: Mapping[str, str] | None = None) -> Mapping[str, str]:
         """Return ref name and commit id of each line of this home that can be read.
 
+        The own line is taken as gitmem left it, where somebody else deleted or moved its ref: the next turn
+        puts it back, and until then nothing of it is gone.
+
         Args:
-            refs: some of `refs()`; default all.
+            refs: some of `refs()`; default all, as they should stand.
         """
         with self._lock:
             return {
                 name: tip
-                for name, tip in (self.refs() if refs is None else refs).items()
+                for name, tip in (self._standing() if refs is None else refs).items()
                 if self._is_ours(name, tip)
             }
+
+    def astray(self) -> Astray | None:
+        """Return what the next turn would find out of place with the own line, if anything."""
+        with self._lock:
+            state = self._own()
+            if state is None:
+                return None
+            found = self.refs().get(state.ref)
+            astray = find_astray(self._repository, state, found)
+            if astray is None and found is not None and not self._repository.contains(found):
+                return Astray(state.ref, state.branch, None, None)
+            return astray
 
     def foreign(self) -> Mapping[str, str]:
         """Return the lines that were ignored in `tips`, with the id of the home they belong to."""
@@ -81,6 +97,22 @@ class Lines:
             if known != self._kept:
                 write_file(self._file, json.dumps(known, indent=1).encode() + b"\n", durable=False)
                 self._kept = known
+
+    def _standing(self) -> Mapping[str, str]:
+        """Return the refs, the own one as gitmem left it."""
+        state = self._own()  # before the refs: a turn moves its ref first
+        refs = self.refs()
+        astray = find_astray(self._repository, state, refs.get(state.ref)) if state is not None else None
+        if astray is None:
+            return refs
+        others = {name: tip for name, tip in refs.items() if name != astray.ref}
+        return {**others, astray.ref: astray.last} if astray.last else others
+
+    def _own(self) -> WriterState | None:
+        try:
+            return read_writer(self._writer_file)
+        except OSError:  # of another user's home; the refs are what can be read of it
+            return None
 
     def _is_ours(self, name: str, tip: str) -> bool:
         known = self._known.get(name)

@@ -66,7 +66,7 @@ def turn_facts(
     """Return where the turn lines stand, what waits in the spool, and what is wrong with them."""
     names = [path.name for path in spool.iterdir()] if spool.is_dir() else []
     waiting = [name for name in names if name.endswith(".turn")]
-    tips = ledger.tips()
+    tips, astray = ledger.tips(), ledger.lines.astray()
     ahead = _clocks_ahead(ledger, now)  # reads segments: what cannot be read is known behind it
     return {
         "branch": own_ref.removeprefix("refs/heads/") if own_ref else "",
@@ -77,6 +77,7 @@ def turn_facts(
         "oldest_spooled_seconds": _oldest(spool, waiting),
         "ignored_lines": [{"id": ref, "home": home} for ref, home in ledger.lines.foreign().items()],
         "clocks_ahead": ahead,
+        "astray": None if astray is None else astray.reason,
         "damaged": [{"id": name, "reason": reason} for name, reason in ledger.damaged().items()],
     }
 

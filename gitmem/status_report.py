@@ -115,7 +115,7 @@ def collect_status(parts: StatusParts) -> Status:
             )
             for path in parts.damaged_proposals
         ),
-        *_index_findings(parts.index, _named_files(parts.notes, stores)),
+        *_index_findings(parts.index, {*_named_files(parts.notes, stores), parts.turns["astray"]}),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
         *(
             Finding("watch", 0, f"watch: {reason}")
@@ -240,6 +240,8 @@ def _turn_findings(turns: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(
             "spool", BUSY, f"{turns['spooled']} turns are acknowledged and not yet on the turn line"
         )
+    if turns["astray"]:
+        yield Finding("line", CORRUPT, turns["astray"], "To put it back now: gitmem watch --once")
     for line in turns["ignored_lines"]:
         yield Finding("line", 0, f"{line['id']} belongs to another home ({line['home']}) and is ignored")
     for row in turns["clocks_ahead"]:
@@ -318,7 +320,8 @@ def _named_files(notes: NoteList, stores: Sequence[Mapping[str, Any]]) -> frozen
 
 def _index_findings(index: Mapping[str, Any], named: Container[str]) -> Iterator[Finding]:
     for reason in index.get("reasons", ()):
-        yield Finding("index", 0, f"index: {reason}")
+        if reason not in named:
+            yield Finding("index", 0, f"index: {reason}")
     for item in index.get("quarantined", ()):
         if item["name"] not in named:
             yield Finding("index", 0, f"not indexed: {item['name']}: {item['reason']}")

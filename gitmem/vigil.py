@@ -80,6 +80,7 @@ class Vigil:
         def duty(name: str, action: Callable[[], object]) -> Duty:
             return Duty(name, action, pace.patience, clock.monotonic)
 
+        self._line = duty("the turn line", parts.put_line_back)
         self._spool = duty("turns in the spool", parts.apply_spool)
         self._settle = duty("pending writes", parts.settle_pending)
         self._index = duty("index", self._catch_up)
@@ -87,7 +88,7 @@ class Vigil:
         self._small_merge = duty("small merges", self._merge_small)
         self._large_merge = duty("large merges", self._merge_large)
         #: In this order: what the first ones write, the later ones see.
-        self._duties: Final = (self._spool, self._settle, self._index, self._catalog)
+        self._duties: Final = (self._line, self._spool, self._settle, self._index, self._catalog)
         self._merges: Final = (self._small_merge, self._large_merge)
 
     def run(self, *, gives_up: bool = False) -> Outcome:
@@ -160,6 +161,8 @@ class Vigil:
         if hints.paths:
             self._want(self._look(lambda: self._sight.look_at(hints.paths)))
         self._want(Hints(turns=hints.turns))
+        if hints.turns:
+            self._line.ask(self._now())
         if hints.state:
             self._settle.ask(self._now())
             self._after_operation()
@@ -195,6 +198,7 @@ class Vigil:
         self._after_operation()
         if not self._due.doubt and self._parts.is_index_behind():
             self._want(Hints(doubt="the index is behind"))
+        self._line.ask(now)
         self._spool.ask(now)
         self._settle.ask(now)
 

@@ -34,16 +34,25 @@ def watch_home(
         HomeLocked: another watcher is at work here.
         NotAHome: there is no home, or it was removed and did not come back.
     """
-    return watch_until_signal(Watcher(lambda: open_parts(path), tell=tell), once=once)
+    return watch_until_signal(Watcher(lambda: open_parts(path, tell), tell=tell), once=once)
 
 
-def open_parts(path: Path) -> WatchParts:
-    """Open the home at `path` for a watcher."""
+def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> WatchParts:
+    """Open the home at `path` for a watcher.
+
+    Args:
+        path: the folder that holds `gitmem.toml`.
+        tell: is given a sentence for what was put right on the turn line.
+    """
     home = AgentHome.open(path, catches_up=False)
 
     def keep_ledger() -> None:
         home.apply_spool()
         home.restore_ledger_copy()
+
+    def put_line_back() -> None:
+        for warning in home.put_line_back():
+            tell(warning)
 
     return WatchParts(
         layout=home.layout,
@@ -56,4 +65,5 @@ def open_parts(path: Path) -> WatchParts:
         apply_spool=keep_ledger,
         operation=lambda: operation_in_progress(home.layout),
         close=home.close,
+        put_line_back=put_line_back,
     )

@@ -58,6 +58,7 @@ class WatchParts:
         apply_spool: brings turns left in the spool by others to the turn line.
         operation: names the operation of Git that is in progress (`rebase`, `merge`, …), else None.
         close: lets go of the home.
+        put_line_back: puts the own turn line back where somebody moved it; cheap where nobody did.
     """
 
     layout: Layout
@@ -70,6 +71,7 @@ class WatchParts:
     apply_spool: Callable[[], object]
     operation: Callable[[], str | None]
     close: Callable[[], object]
+    put_line_back: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,8 @@ FLOORS = [
         """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot
         branch_tags branch_landing branch_queue operator_branch curated auto_load store_sight content_checks
         commit_checks hook_scripts hook_files pushed_lines note_ids commit_times authored_files note_paths notes
-        tree_sight proposals write_approval duty index_retries watch_state home_place writer failure_counts lines
+        tree_sight proposals write_approval duty index_retries watch_state home_place writer failure_counts line_astray
+        lines
         spare_files drivers spool_file spool ledger segment_facts judgements lifecycle history
         past_ledger work_turns work_state plan_notices plan_files
         sealing turn_places line_position line_merge line_recovery disk_copy episode_facts

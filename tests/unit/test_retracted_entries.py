@@ -32,7 +32,7 @@ def add(home: AgentHome, text: str) -> str:
 
 
 def forget(root: Path, text: str) -> None:
-    """Put the receipt of a forgotten entry onto the turn line, with plain Git."""
+    """Put the receipt of a forgotten entry onto a copy of the turn line, as another writer does."""
     line = git("for-each-ref", "--format=%(refname)", "refs/heads/gitmem/turns", cwd=root).strip()
     receipt = root.parent / "receipt"
     receipt.write_text('{"at":"2026-11-30T09:00:00.000Z","by":"operator","reason":"asked"}\n')
@@ -44,7 +44,7 @@ def forget(root: Path, text: str) -> None:
     git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", cwd=beside)
     tree = git("write-tree", cwd=beside).strip()
     commit = git("commit-tree", "-p", line, "-m", "forget", tree, cwd=root).strip()
-    git("update-ref", line, commit, cwd=root)
+    git("update-ref", "refs/remotes/o/gitmem/turns/w0000000f", commit, cwd=root)
     git("worktree", "remove", "--force", beside, cwd=root)
 
 

@@ -13,7 +13,7 @@ from gitmem.search_index import IndexDamaged, IndexOutdated, IndexRefused
 #: The disk or the system fails, not the index: such errors pass through.
 OUTER_ERRORS: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
-    | {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+    | {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EFBIG, errno.EIO, errno.ESTALE}
 )
 
 

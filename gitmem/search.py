@@ -130,6 +130,9 @@ class Search:
             self._viewer.discard()
             view = self._viewer.view_beside(error)
             reply = self._answer(request, view, reader)
+        except OSError as error:  # the disk fails under an index that was opened; it stays
+            view = self._viewer.view_beside(error)
+            reply = self._answer(request, view, reader)
         if should_catch_up(view):
             self._lacking()
         return reply

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,6 +61,34 @@ def test_damage_has_one_name_and_is_thrown_away(engine: Engine, folder: Path, ki
     assert names(snapshot, "port") == ["m3"]
     assert beside.read_text() == "kept"
     assert sorted(p.name for p in folder.parent.iterdir()) == ["catalog.md", "index", "index.lock"]
+
+
+@pytest.mark.parametrize("number", [errno.EFBIG, errno.EIO, errno.ESTALE, errno.ENOSPC])
+def test_a_failing_disk_is_no_damage(
+    engine: Engine, folder: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A good index that a limit or a network file system keeps from being read is not thrown away."""
+    before = sorted(path.name for path in folder.iterdir())
+
+    def failing(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", failing)
+        index = engine.open(folder)
+        with pytest.raises(OSError, match=re.escape(os.strerror(number))), index.writing():
+            pass
+        with pytest.raises(OSError, match=re.escape(os.strerror(number))):
+            index.snapshot()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pread", failing)
+        patch.setattr(os, "fdopen", failing)
+        with pytest.raises(OSError, match=re.escape(os.strerror(number))), engine.open(folder).writing():
+            pass
+    assert sorted(path.name for path in folder.iterdir()) == before
+    snapshot = engine.open(folder).snapshot()
+    assert snapshot is not None
+    assert names(snapshot, "port") == ["m1", "m2"]
 
 
 @pytest.mark.parametrize("kind", ["empty folder", "no folder"])

@@ -7,6 +7,7 @@ should, and what clears a reason is in `docs/search.md`.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -203,6 +204,22 @@ def full(home: SearchHome, patch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@fault("a disk that cannot be read", "the index cannot be read: Input/output error")
+def unreadable_disk(home: SearchHome, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The index is kept: what the disk holds may well be good."""
+    home.index.close()
+    kept = {path.name for path in home.layout.index.iterdir()}
+    with patch.context() as patched:
+        patched.setattr(os, "pread", broken_read)
+        yield
+    assert kept <= {path.name for path in home.layout.index.iterdir()}
+
+
+def broken_read(*_: object) -> bytes:
+    """Read as a broken disk does."""
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 @fault("somebody else's folder", "the index folder is somebody else's")
 def foreign(home: SearchHome, patch: pytest.MonkeyPatch) -> Iterator[None]:
     """It is not opened, and not removed either."""
@@ -356,6 +373,15 @@ def test_the_status_is_true_and_every_reason_goes(
     status = check(home)
     assert (status.freshness, status.pending) == ("fresh", 0)
     assert (list(status.reasons), list(status.quarantined)) == ([], [])
+
+
+def test_a_disk_that_fails_under_an_open_index(home: SearchHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search answers without the index, says so, and leaves it for when the disk is well."""
+    home.snapshot()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pread", broken_read)
+        assert "the index cannot be read: Input/output error" in home.search("other").index_status.reasons
+    assert len(home.refs(WORD)) == 6
 
 
 def test_the_status_is_true_after_each_step_of_building_anew(home: SearchHome) -> None:

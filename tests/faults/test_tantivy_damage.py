@@ -71,6 +71,18 @@ def test_a_disk_that_takes_no_copy_is_read_by_way_of_another(
     assert names(snapshot, "port") == ["m1", "m2"]
 
 
+def test_a_limit_on_files_costs_no_index(folder: Path) -> None:
+    """Whoever may not write a copy of a part cannot read it; the index is everybody's, and stays."""
+    with largest_file(100):
+        with pytest.raises(OSError, match=r"too large"):
+            TANTIVY.open(folder).snapshot()
+        with pytest.raises(OSError, match=r"too large"), TANTIVY.open(folder).writing():
+            pass
+    snapshot = TANTIVY.open(folder).snapshot()
+    assert snapshot is not None
+    assert names(snapshot, "port") == ["m1", "m2"]
+
+
 def test_what_a_kill_left_goes_and_what_is_in_use_stays(folder: Path) -> None:
     """A reader copies a part while a writer tidies up; a killed one's copy is nobody's."""
     left = folder / "0123.scratch"

@@ -36,7 +36,7 @@ from gitmem.search_index import IndexDamaged, Indexed
 #: The halves of 64 bits.
 _COUNT, _NUMBER = (0, 1) if byteorder == "little" else (1, 0)
 #: A disk that takes no copy; the system's folder for temporary files may be another one.
-_NO_COPY: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+_NO_COPY: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 class TantivyPart:

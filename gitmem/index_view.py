@@ -48,6 +48,7 @@ class IndexView:
         backlog: what the index does not cover.
         is_there: whether there is an index that can be read.
         doubts: why not, and why it cannot be written, if so.
+        astray: that the own turn line is not where gitmem left it, if so.
     """
 
     manifest: Manifest
@@ -57,6 +58,7 @@ class IndexView:
     unindexed: Unindexed
     is_there: bool
     doubts: tuple[str, ...]
+    astray: str | None = None
 
     def is_current(self, place: int, document: Document) -> bool:
         """Say whether a document of a part is still what its source says."""
@@ -103,6 +105,11 @@ class IndexView:
         id_of = sources.note_ids.lookup(note_paths(sources))
         read = read_authored(sources.root, document.origin, id_of, sources.receipts)
         return read is not None and any(one.source_ref == document.source_ref for one in read.documents)
+
+
+def _reason_of(ledger: Ledger) -> str | None:
+    astray = ledger.lines.astray()
+    return None if astray is None else astray.reason
 
 
 class IndexViewer:
@@ -195,6 +202,7 @@ class IndexViewer:
             unindexed=newest,
             is_there=snapshot is not None,
             doubts=tuple(dict.fromkeys([*doubts, *self._trouble.reasons()])),
+            astray=_reason_of(self._ledger),
         )
 
     def _compare(self, manifest: Manifest, segments: Mapping[str, Segment]) -> ComparedSegments:

@@ -39,6 +39,13 @@ WRITER = "w0123abcd"
 OTHER = "w89ef4567"
 
 
+class SteadyLines:
+    """Stands in for `Lines`: nobody moves the own line."""
+
+    def astray(self) -> None:
+        """Return that all is in place."""
+
+
 class BentLedger:
     """Stands in for `Ledger`: segments as lists of lines, which tests may append to, cut and rewrite."""
 
@@ -48,6 +55,7 @@ class BentLedger:
         self.spool: list[SpooledTurn] = []
         self.forgotten: frozenset[str] = frozenset()
         self.missing: dict[str, str] = {}
+        self.lines = SteadyLines()
         self.reads = 0
 
     def append(

@@ -90,7 +90,7 @@ class TurnWork:
         self._moves: list[FocusMove] = []
         self._own: dict[tuple[str, str], Snapshot] = {}
         self._standing: dict[str, Wait] = {wait.id: wait for wait in source.waits()}
-        self._registered: set[str] = set()
+        self._registered: list[str] = []
         self._taken: list[tuple[Event, Snapshot]] = []
 
     # One event
@@ -122,7 +122,7 @@ class TurnWork:
             wait = wait_from(snapshot.object, snapshot.status, snapshot.body, turn=self._turn)
             before = self._standing.get(wait.id)
             if wait.status == "active" and (before is None or before.status != "active"):
-                self._registered.add(wait.id)
+                self._registered.append(wait.id)
             self._standing[wait.id] = wait
         move = move_from(snapshot.body, snapshot.object, event.session)
         if snapshot.kind == "work_item" and move is not None:
@@ -216,9 +216,11 @@ class TurnWork:
 
     def _ready_wait(self, event: Event, name: str) -> Event:
         heads = self.heads("wait", name)
-        if event.body["status"] != "active" or (heads and reduce_heads(heads).status == "active"):
-            return event
-        known = dict(reduce_heads(heads).winner.body) if heads else {}
+        before = reduce_heads(heads) if heads else None
+        known = dict(before.winner.body) if before is not None else {}
+        is_new = event.body["status"] == "active" and (before is None or before.status != "active")
+        if not is_new:
+            return event if before is None else _of_same_owner(event, known)
         body = {**known, **event.body}
         task = text_of(body, "resource") if body.get("wait_kind") == "task" else None
         if task is not None and self._status("task", task) in TERMINAL_STATUSES:
@@ -270,18 +272,16 @@ class TurnWork:
                 f"the work item was {snapshot.status}" if snapshot.is_terminal else "the blocker was cleared"
             )
             for wait in list(self._standing.values()):
-                if (
-                    wait.work_item == snapshot.object
-                    and wait.is_unresolved
-                    and wait.id not in self._registered
-                ):
+                is_meant = snapshot.is_terminal or wait.id not in self._registered
+                if wait.work_item == snapshot.object and wait.is_unresolved and is_meant:
                     yield self._wait_event(event, wait, "cancelled", reason=reason)
 
     def _after_wait(self, event: Event, snapshot: Snapshot) -> Iterator[Event]:
         wait = self._standing[snapshot.object]
         if wait.id in self._registered and snapshot.status == "active":
             yield from self._block(event, wait, snapshot.body)
-            for name in replaced_waits(wait, list(self._standing.values())):
+            later = self._registered[self._registered.index(wait.id) :]
+            for name in replaced_waits(wait, [w for w in self._standing.values() if w.id not in later]):
                 replaced = {"reason": f"replaced by {wait.id}", "replaced_by": wait.id}
                 yield self._wait_event(event, self._standing[name], "cancelled", **replaced)
         elif snapshot.is_terminal:
@@ -373,6 +373,12 @@ class TurnWork:
             workspace=cause.workspace,
             object=name,
         )
+
+
+def _of_same_owner(event: Event, known: Json) -> Event:
+    """Return an event of a wait without another owner: whose it is was settled when it began."""
+    own = text_of(known, "work_item_id")
+    return with_fields(event, {} if own is None else {"work_item_id": own}, without=("work_item_id",))
 
 
 def _is_so(action: str, state: State) -> bool:

@@ -219,6 +219,22 @@ class TestWaits:
         assert (found["status"], found["trigger"]) == ("resolved", receipt.records[0]["source_ref"])
         assert body(desk)["blocked_by"] is None
 
+    def test_of_two_waits_in_one_turn_the_second_stands(self, desk: Desk) -> None:
+        """And one that begins in the turn that completes its work item ends with it."""
+        tell(desk, work("create"), work("pick"), wait("x1", waiting_for="a"), wait("x2", waiting_for="b"))
+        assert [body(desk, name, "wait")["status"] for name in ("x1", "x2")] == ["cancelled", "active"]
+        assert body(desk)["blocked_by"] == "b"
+        tell(desk, wait("x3", waiting_for="c"), work("complete", report="done"))
+        assert [body(desk, name, "wait")["status"] for name in ("x2", "x3")] == ["cancelled", "cancelled"]
+        assert (body(desk)["status"], body(desk)["blocked_by"]) == ("completed", None)
+
+    def test_a_wait_keeps_its_owner(self, desk: Desk) -> None:
+        """Another event of it cannot give it to another work item, or to one that never was."""
+        tell(desk, work("create"), work("create", "w2"), wait(work_item_id="w1", waiting_for="a"))
+        tell(desk, wait(work_item_id="w2"), wait(work_item_id="w9", waiting_for="b"))
+        assert body(desk, "x1", "wait")["work_item_id"] == "w1"
+        assert body(desk, "w2")["revision"] == 1
+
     def test_somebody_elses_blocker_stays(self, desk: Desk) -> None:
         """The operator wrote another one meanwhile (W8)."""
         tell(desk, work("create"), work("pick"), wait(wait_kind="operator", waiting_for="the port"))

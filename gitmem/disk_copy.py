@@ -7,7 +7,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Final
 
 from gitmem.durable_file import write_all, write_file
 from gitmem.errors import GitmemError
+from gitmem.forgotten import Receipts, close_leftover
 from gitmem.layout import LEDGER, Layout
 from gitmem.repository import Repository, read_path
 
@@ -57,9 +58,13 @@ class DiskCopy:
     Args:
         repository: to see whether HEAD's tree has a `ledger/` of its own, which is then left alone.
         layout: its folders; foreign bytes go to `layout.set_aside`.
+        receipts: returns those in force; no text of a forgotten record is kept as foreign.
     """
 
-    def __init__(self, repository: Repository, layout: Layout) -> None:
+    def __init__(
+        self, repository: Repository, layout: Layout, receipts: Callable[[], Receipts] = Receipts
+    ) -> None:
+        self._receipts = receipts
         self._repository = repository
         self._layout = layout
         self._head: tuple[str | None, bool] = (None, False)
@@ -90,13 +95,30 @@ class DiskCopy:
         found = _read_plain(target)
         if found == content:
             return False
-        # A torn tail, or the file of an older moment, is a prefix: nothing foreign to keep.
-        foreign = os.path.lexists(target) if found is None else not content.startswith(found)
-        if foreign:
-            self._set_aside(path)
+        foreign = self._has_foreign(path, content, found)
         write_file(target, content, durable=False)
         self._left[path] = _stamp(target.lstat())
         return foreign
+
+    def _has_foreign(self, path: str, content: bytes, found: bytes | None) -> bool:
+        """Set aside what is foreign in a file that differs; say whether there was any."""
+        if found is None:
+            if not os.path.lexists(self._layout.root / path):
+                return False
+            self._set_aside(path)
+            return True
+        # A torn tail, or the file of an older moment, is a prefix: nothing foreign to keep.
+        if content.startswith(found):
+            return False
+        # So is, once closed, gitmem's own copy of before a record was forgotten; its text has to go.
+        closed = close_leftover(found, content, self._receipts())
+        if content.startswith(closed):
+            return False
+        if closed == found:
+            self._set_aside(path)
+        else:
+            write_file(self._aside_name(path), closed)
+        return True
 
     def remove(self, path: str) -> None:
         """Remove a file whose record was forgotten."""
@@ -185,11 +207,14 @@ class DiskCopy:
         return True
 
     def _set_aside(self, path: str) -> None:
+        shutil.move(self._layout.root / path, self._aside_name(path))
+
+    def _aside_name(self, path: str) -> Path:
+        """Return a new name for what stands at a path, in the folder of what is set aside."""
         when = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
         folder = self._layout.set_aside
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"{when}-{secrets.token_hex(3)}-{path.replace('/', '_')}"
-        shutil.move(self._layout.root / path, folder / name)
+        return folder / f"{when}-{secrets.token_hex(3)}-{path.replace('/', '_')}"
 
 
 def _modes(root: Path, path: str) -> Iterator[int]:

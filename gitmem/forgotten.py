@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final, Literal
@@ -115,6 +115,40 @@ def close_segment(content: bytes, receipts: Receipts) -> bytes:
         _close_physical(raw, receipts) if _names_forgotten(raw, receipts) else raw
         for raw in content.split(b"\n")
     )
+
+
+def close_leftover(found: bytes, content: bytes, receipts: Receipts) -> bytes:
+    """Return what stood in a segment's place without the texts of forgotten records.
+
+    Torn and edited lines cannot be closed, and a line tells its id behind its text: one that begins as a
+    forgotten record's does is left out.
+
+    Args:
+        found: what was found there.
+        content: what the segment is, closed under the receipts.
+        receipts: in force.
+    """
+    if not receipts.records or found == content:
+        return found
+    stubs = [line.pre for line in _lines(content) if line.redacted and line.id in receipts.records]
+    kept = [_without_forgotten(raw, stubs, receipts) for raw in found.split(b"\n")]
+    return b"\n".join(raw for raw in kept if raw is not None)
+
+
+def _without_forgotten(raw: bytes, stubs: Iterable[bytes], receipts: Receipts) -> bytes | None:
+    """Return a physical line of a leftover, closed; None where nothing of it is kept."""
+    items = split_segment(raw)
+    kept = [
+        close_line(item, receipts) if isinstance(item, Line) else item
+        for item in items
+        if isinstance(item, Line)
+        or not (_names_forgotten(item.raw, receipts) or any(pre in item.raw for pre in stubs))
+    ]
+    return b"".join(item.raw for item in kept).removesuffix(b"\n") if kept or not items else None
+
+
+def _lines(content: bytes) -> Iterator[Line]:
+    return (item for item in split_segment(content) if isinstance(item, Line))
 
 
 def _close_physical(raw: bytes, receipts: Receipts) -> bytes:

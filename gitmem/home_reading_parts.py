@@ -239,7 +239,8 @@ class ReadingParts:
         from gitmem.disk_copy import DiskCopy
         from gitmem.ledger_copy import LedgerCopy
 
-        return LedgerCopy(self.ledger, DiskCopy(self.repository, self.layout), self.layout)
+        disk = DiskCopy(self.repository, self.layout, self.ledger.receipts)
+        return LedgerCopy(self.ledger, disk, self.layout)
 
     def read_file(self, path: str) -> bytes | None:
         """Return a managed file's bytes; None where there is none, or none that can be read."""

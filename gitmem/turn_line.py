@@ -94,7 +94,7 @@ class TurnLine:
         self._owner = HomeOwner(layout, repository.config)
         self._spool = Spool(layout.spool)
         self._plans = PlanNotices(layout)
-        self._disk = DiskCopy(repository, layout)
+        self._disk = DiskCopy(repository, layout, ledger.receipts)
         self._lifecycle = Lifecycle(layout, ledger)
         self._episodes = EpisodeClosing(layout, ledger)
         self._drafter = TurnDrafter(self._lifecycle, self._episodes, home_id=home_id, agent=agent)

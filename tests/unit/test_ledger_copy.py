@@ -25,7 +25,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def copy_of(desk: Desk) -> LedgerCopy:
     """Return what keeps the copy whole, as a new process has it."""
-    return LedgerCopy(desk.ledger, DiskCopy(desk.repository, desk.layout), desk.layout)
+    return LedgerCopy(desk.ledger, DiskCopy(desk.repository, desk.layout, desk.ledger.receipts), desk.layout)
 
 
 def files(desk: Desk) -> Mapping[str, bytes]:
@@ -93,3 +93,46 @@ def test_a_name_that_is_no_receipts_leads_to_no_file(desk: Desk) -> None:
     put_on_line(desk.layout.root, "refs/remotes/origin/gitmem/turns/w0000000a", hostile)
     copy_of(desk).reconcile()
     assert not [path for path in files(desk) if "forgotten" in path]
+
+
+def forget_all(desk: Desk) -> None:
+    """Forget every message, by receipts that come in with another machine's line."""
+    names = [r.id for r in desk.records() if r.kind == "message"]
+    files = {f"ledger/forgotten/record/{name[4:6]}/{name}.jsonl": WHY for name in names}
+    put_on_line(desk.layout.root, "refs/remotes/origin/gitmem/turns/w0000000a", files)
+
+
+@pytest.mark.parametrize("leaves", ["a turn", "a watcher"])
+@pytest.mark.parametrize("cut", [0, 1, 200, 420])
+def test_the_own_copy_of_before_a_record_was_forgotten_is_not_kept(
+    tmp_path: Path, leaves: str, cut: int
+) -> None:
+    """What was forgotten stayed in plain text among the foreign bytes; torn or whole, it was gitmem's."""
+    desk = make_desk(tmp_path / "home")
+    for text in ("velvetword one", "velvetword two"):
+        desk.say(text)
+    (path,) = (desk.layout.root / name for name in desk.ledger.segments())
+    path.write_bytes(path.read_bytes()[: -cut or None])
+    forget_all(desk)
+    if leaves == "a turn":
+        assert desk.recorder.record([{"kind": "message", "role": "user", "text": "on"}]).warnings == ()
+    assert copy_of(desk).reconcile() == []
+    assert b"velvetword" not in path.read_bytes()
+    assert path.read_bytes().count(b'"redacted":true') == 2
+    assert not desk.layout.set_aside.exists()
+
+
+def test_foreign_bytes_are_kept_without_what_was_forgotten(desk: Desk) -> None:
+    """Somebody's edit of the copy is kept, the forgotten text around it is not; nor is it in a torn line."""
+    (path,) = (desk.layout.root / name for name in desk.ledger.segments())
+    whole = path.read_bytes()
+    own = next(line for line in whole.split(b"\n") if b"short" in line)
+    path.write_bytes(
+        b"mine\n" + whole + own.replace(b"short", b"shorter") + b"\n" + own[: own.find(b"short") + 5]
+    )
+    forget_all(desk)
+    assert copy_of(desk).reconcile() == [str(path.relative_to(desk.layout.root))]
+    (kept,) = desk.layout.set_aside.iterdir()
+    assert kept.read_bytes().startswith(b"mine\n")
+    assert b"short" not in kept.read_bytes()
+    assert b"short" not in path.read_bytes()

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gitmem.episode_marks import Close, ItemMark, TurnMark, mark_from_row, mark_to_row
-from gitmem.episode_rules import MOST_TURNS, Closing, EpisodeFold
+from gitmem.episode_rules import MOST_TURNS, Closing, EpisodeFold, episode_id
 from gitmem.times import format_time
 
 WRITER = "w0000000a"
@@ -53,15 +53,15 @@ def live(marks: Iterable[TurnMark]) -> tuple[EpisodeFold, list[Closing], list[Ro
     return fold, closings, rows
 
 
-def rebuilt(rows: Iterable[Sequence[Any]]) -> EpisodeFold:
+def rebuilt(rows: Iterable[Sequence[Any]], writer: str = WRITER) -> EpisodeFold:
     """Return the fold that a process makes that reads what the others have written."""
-    fold = EpisodeFold(WRITER)
+    fold = EpisodeFold(writer)
     for row in rows:
         fold.take(row)
     return fold
 
 
-def faults(rows: Sequence[Sequence[Any]]) -> list[str]:
+def faults(rows: Sequence[Sequence[Any]], writer: str = WRITER) -> list[str]:
     """Say what is wrong: a turn in two episodes, in none before the open one, out of order, or too many."""
     found: list[str] = []
     marks = {row[0]: mark_from_row(row) for row in rows}
@@ -72,11 +72,16 @@ def faults(rows: Sequence[Sequence[Any]]) -> list[str]:
             found += [f"{turn} is in two" for turn in turns if turn in owner]
             owner.update(dict.fromkeys(turns, name))
             found += [f"{turn} is no turn" for turn in turns if turn not in marks]
+            found += (
+                [f"{name} has another id than its first turn gives"]
+                if turns and episode_id(writer, turns[0]) != name
+                else []
+            )
             known = [order[turn] for turn in turns if turn in order]
             found += [f"{name} is out of order"] if known != sorted(known) else []
             found += [f"{name} has {len(turns)} turns"] if not 0 < len(turns) <= MOST_TURNS else []
     try:
-        left = {mark.turn for builder in rebuilt(rows).builders() for mark in builder.turns}
+        left = {mark.turn for builder in rebuilt(rows, writer).builders() for mark in builder.turns}
     except (KeyError, IndexError) as error:
         return [*found, f"cannot be read: {error!r}"]
     found += [f"{name} is open and finished" for name in left & owner.keys()]
@@ -90,9 +95,11 @@ def _gaps(marks: dict[str, TurnMark], owner: dict[str, str], left: set[str]) -> 
     found = []
     open_since: dict[str | None, str] = {}
     for name, mark in marks.items():
+        if mark.session is None and (mark.work_item or mark.items):
+            continue  # it belongs to whatever session its work item was done in
         if name in left:
             open_since.setdefault(mark.session, name)
-        elif name in owner and mark.session is not None and mark.session in open_since:
+        elif name in owner and mark.session in open_since:
             found.append(f"{open_since[mark.session]} is open before the finished {name}")
     return found
 

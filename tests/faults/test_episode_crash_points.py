@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def check(root: Path, *, whole: bool) -> None:
         (view,) = home.episodes().episodes
         assert view.state == "final"
         assert digest_of(view.content.encode()) == record.body["sha256"]
-        assert faults(EpisodeFacts(home.layout, home.ledger).rows()) == []
+        assert faults(EpisodeFacts(home.layout, home.ledger).rows(), record.writer) == []
         assert EpisodeNotices(home.layout).read() == []
         assert home.branch.pending() == []
     commits = git("log", "--format=%s", cwd=root).split("\n")
@@ -137,19 +136,13 @@ def test_a_full_disk(seed: Path, names: tuple[str, ...], code: int) -> None:
     assert step > 5
 
 
-def in_detached(root: Path) -> Callable[[], None]:
-    """Take the branch away; return what gives it back."""
-    git("checkout", "-q", "--detach", cwd=root)
-    return lambda: git("switch", "-q", "main", cwd=root) and None
-
-
 @pytest.mark.slow
 def test_every_step_of_settling_what_waited(seed: Path) -> None:
     """The branch comes back, and the process that puts the episode there is killed."""
-    back = in_detached(seed)
+    git("checkout", "-q", "--detach", cwd=seed)
     with open_home(seed) as home:
         complete(home)
-    back()
+    git("switch", "-q", "main", cwd=seed)
     step, killed = 0, True
     while killed:
         root = copy(seed, step)

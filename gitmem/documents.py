@@ -24,15 +24,18 @@ from gitmem.records import LIFECYCLE_KINDS, Json, Record, record_ref
 from gitmem.times import format_time, parse_timestamp
 
 #: Raise this when the same source gives other documents than before: they are then made again.
-DOCUMENTS_VERSION: Final = 3
+DOCUMENTS_VERSION: Final = 4
 #: Columns hold numbers of 63 bits; only a hostile clock is larger.
 _LARGEST: Final = 2**63 - 1
 #: A longer text is cut into pieces of about this many characters.
 CHUNK_CHARS: Final = 3000
 #: Fields of an episode's front matter that may say when it ended, the surest first.
 _EPISODE_ENDS: Final = ("finalized_at", "ended")
-#: No more than this many characters of one source are indexed; `get` returns all of it.
-INDEXED_CHARS: Final = 2_000_000
+#: No more than this many characters of one source are indexed, which takes a second; `get` returns all of it.
+#: No authored file has more.
+INDEXED_CHARS: Final = 8 * 1024 * 1024
+#: What an index lacks of a longer text.
+CUT: Final = f"only its first {INDEXED_CHARS:,} characters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,13 @@ def record_documents(record: Record, origin: str) -> list[Document]:
         seq=record.seq,
     )
     return chunks_of(_as_snapshot(document, record))
+
+
+def is_cut(record: Record, documents: Sequence[Document]) -> bool:
+    """Say whether a record has more text than its documents."""
+    if sum(len(document.text) for document in documents) < INDEXED_CHARS:
+        return False
+    return len(_MAKERS[record.kind](record.body)[1]) > INDEXED_CHARS
 
 
 def _as_snapshot(document: Document, record: Record) -> Document:

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from gitmem.authored_files import FoundAuthored, is_unchanged
-from gitmem.documents import Document, record_documents
+from gitmem.documents import CUT, Document, is_cut, record_documents
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
 from gitmem.layout import LEDGER
@@ -25,7 +26,7 @@ _State = Literal["new", "outdated", "again", "read"]
 _IN_LEDGER: Final = f"{LEDGER}/"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what follows from it is kept with it
 class Backlog:
     """What is left to do.
 
@@ -60,17 +61,17 @@ class Backlog:
             or self.forgotten
         )
 
-    @property
+    @cached_property
     def unchanged(self) -> frozenset[str]:
         """Paths of which what is indexed is still so."""
         return self.outdated | self.again
 
-    @property
+    @cached_property
     def new_segments(self) -> list[Segment]:
         """Segments of which something is not indexed, the newest first."""
         return [segment for segment in self.segments if segment.path not in self.unchanged]
 
-    @property
+    @cached_property
     def new_files(self) -> list[str]:
         """Paths of files that are not indexed as they are, those written last first."""
         return [path for path in self.files if path not in self.unchanged]
@@ -81,7 +82,7 @@ class Backlog:
         unreadable = [path for path, mark in marks.items() if mark is not None and mark.problem is None]
         return [*self.gone_segments, *self.gone_files, *unreadable, *self.forgotten]
 
-    @property
+    @cached_property
     def stale(self) -> frozenset[str]:
         """Origins of which the index may hold what is no longer so."""
         new = [segment.path for segment in self.new_segments]
@@ -181,9 +182,14 @@ def faulty_paths(manifest: Manifest, names: AbstractSet[str] | None) -> frozense
     """
     files = {path for path, mark in manifest.files.items() if mark.problem is not None}
     if names is None:
-        return frozenset(files.union(path for path, mark in manifest.segments.items() if mark.problems))
-    touched = {path for path, mark in manifest.segments.items() if not names.isdisjoint(mark.problems)}
+        return frozenset(files.union(path for path, mark in manifest.segments.items() if tried_again(mark)))
+    touched = {path for path, mark in manifest.segments.items() if names & tried_again(mark)}
     return frozenset(touched | (files & names))
+
+
+def tried_again(mark: SegmentMark) -> frozenset[str]:
+    """Return the names of what of a segment may be indexed another time; a text stays as long as it is."""
+    return frozenset(name for name, why in mark.problems.items() if why != CUT)
 
 
 def closing_digest(receipts: Receipts) -> str:
@@ -226,10 +232,12 @@ class Made:
 
     Attributes:
         lacks: why they are not all that there should be.
+        is_brief: whether a long text was left as the line has it, as was asked for.
     """
 
     documents: list[Document]
     lacks: str | None = None
+    is_brief: bool = False
 
 
 def documents_of(ledger: Ledger, record: Record, origin: str, *, longest: int | None = None) -> Made:
@@ -241,19 +249,24 @@ def documents_of(ledger: Ledger, record: Record, origin: str, *, longest: int | 
         origin: its segment.
         longest: leave long texts of more bytes as the line has them, that is, head and tail only.
     """
-    if not needs_blob(record.body) or not _is_searched(record):
-        return Made(record_documents(record, origin))
+    if not needs_blob(record.body) or not is_searched(record):
+        return _whole(record, origin)
     if longest is not None and record.body["blob"]["bytes"] > longest:
-        return Made(record_documents(record, origin))
+        return Made(record_documents(record, origin), is_brief=True)
     try:
         body: Mapping[str, Any] = ledger.full_body(record)
     except GitmemError as error:  # head and tail are better than nothing
         return Made(record_documents(record, origin), f"only its beginning and end: {error.message}")
-    return Made(record_documents(replace(record, body=body), origin))
+    return _whole(replace(record, body=body), origin)
 
 
-def _is_searched(record: Record) -> bool:
-    """Say whether any long text of a record is searched; a tool's output is not."""
+def _whole(record: Record, origin: str) -> Made:
+    documents = record_documents(record, origin)
+    return Made(documents, CUT if is_cut(record, documents) else None)
+
+
+def is_searched(record: Record) -> bool:
+    """Say whether any of the long texts that a record has is searched; a tool's output is not."""
     return record.kind != "tool_execution" or "input" in record.body["blob"]["fields"]
 
 

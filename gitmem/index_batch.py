@@ -16,7 +16,7 @@ from gitmem.curated import is_note_path, own_id
 from gitmem.documents import Document, analyze
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
-from gitmem.index_backlog import Backlog, Made, closing_digest, digest_before, resume_offset
+from gitmem.index_backlog import Backlog, Made, closing_digest, digest_before, resume_offset, tried_again
 from gitmem.layout import NOTES
 from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import BadLine, read_records
@@ -270,10 +270,11 @@ def _is_mended(sources: Sources, segment: Segment, mark: SegmentMark, content: b
     """Say whether anything works now that could not be indexed when a segment was read."""
     if segment.path in mark.problems and not (mark.offset and _lacking(sources, segment)):
         return True
+    names = tried_again(mark)
     return any(
         _make(sources, item, segment.path)[1] is None
         for item in read_records(content)
-        if not isinstance(item, BadLine) and item.source_ref in mark.problems
+        if not isinstance(item, BadLine) and item.source_ref in names
     )
 
 

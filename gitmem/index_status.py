@@ -40,7 +40,7 @@ def status_of(view: IndexView, hidden: int = 0) -> IndexStatus:
 
 def should_catch_up(view: IndexView) -> bool:
     """Say whether the index should catch up soon; a few new records that a search reads anyway can wait."""
-    read = view.unindexed.read - view.unindexed.cut
+    read = view.unindexed.read - view.unindexed.cut - view.unindexed.brief
     if not view.manifest.complete or view.backlog.new_files or read >= _WORTH_WHILE:
         return _pending(view) > 0
     # After a commit files may be dated otherwise.
@@ -61,6 +61,8 @@ def _reasons(view: IndexView) -> Iterator[str]:
             yield "there is no index yet"
     if cut := view.unindexed.cut:
         yield f"not indexed yet and searched at the beginning only: {counted(cut, 'long file')}"
+    if brief := view.unindexed.brief:
+        yield f"not indexed yet and searched at the beginning and end only: {counted(brief, 'long text')}"
     if outdated := len(view.backlog.outdated):
         total = max(view.manifest.renewing, outdated)
         done = f"{total - outdated:,} of {counted(total, 'segment or file', 'segments and files')}"

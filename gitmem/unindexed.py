@@ -8,10 +8,11 @@ from typing import Final
 
 from gitmem.authored_files import read_authored
 from gitmem.errors import GitmemError, LedgerCorrupt
-from gitmem.index_backlog import Backlog, covered_offset, documents_of
+from gitmem.index_backlog import Backlog, covered_offset, documents_of, is_searched
 from gitmem.index_batch import Sources, analyzed, note_paths
 from gitmem.ledger import Segment, spooled_records
 from gitmem.ledger_format import BadLine, Line, decode, parse_line, split_segment
+from gitmem.long_text import needs_blob
 from gitmem.manifest import Manifest, SegmentMark
 from gitmem.memory_part import MemoryPart
 from gitmem.records import Record
@@ -21,7 +22,8 @@ from gitmem.spool import SpooledTurn
 #: At most so many records and files are read for one search, and of so many bytes.
 MOST_RECORDS: Final = 500
 MOST_BYTES: Final = 1024 * 1024
-#: Long texts of more bytes are searched in their head and tail until they are indexed.
+#: Long texts of more bytes are searched in their head and tail until they are indexed, unless half of the
+#: room takes them.
 _LONGEST: Final = 256 * 1024
 #: Of a file for which there is no room so many characters are searched until it is indexed.
 _HEAD: Final = 32 * 1024
@@ -42,6 +44,7 @@ class Unindexed:
         files: paths of the files that were read to their end.
         problems: names of what cannot be searched, and why.
         cut: how many files were read at their beginning only.
+        brief: how many records were read at their beginning and end only.
         lines: what was read of the ledger; the next search reads most of it again.
     """
 
@@ -51,6 +54,7 @@ class Unindexed:
     files: frozenset[str]
     problems: Mapping[str, str] = field(default_factory=dict)
     cut: int = 0
+    brief: int = 0
     lines: Lines = field(default_factory=dict)
 
 
@@ -106,6 +110,7 @@ def read_unindexed(
         files,
         reading.problems,
         reading.cut,
+        reading.brief,
         reading.lines,
     )
 
@@ -126,6 +131,7 @@ class _Reading:
         read: how many records and files that are.
         problems: names of what cannot be searched, and why.
         cut: how many files were read at their beginning only.
+        brief: how many records were read at their beginning and end only.
         lines: what was read of the ledger.
     """
 
@@ -133,6 +139,7 @@ class _Reading:
         self.documents: list[Indexed] = []
         self.read = 0
         self.cut = 0
+        self.brief = 0
         self.problems: dict[str, str] = {}
         self.lines: dict[tuple[str, bytes], tuple[int, list[Indexed]]] = {}
         self._sources = sources
@@ -148,10 +155,10 @@ class _Reading:
             self.problems[record.source_ref] = f"{type(error).__name__}: {error}"
             return None
         self.documents += documents
-        if made.lacks is None:
-            return documents
-        self.problems[record.source_ref] = made.lacks
-        return None
+        self.brief += made.is_brief
+        if made.lacks is not None:
+            self.problems[record.source_ref] = made.lacks
+        return documents if made.lacks is None and not made.is_brief else None
 
     def take_files(self, backlog: Backlog, room: _Room) -> Iterator[str]:
         """Take changed files, and yield the paths of those that were read to their end."""
@@ -207,9 +214,15 @@ class _Reading:
                 record = decode(line)
             except LedgerCorrupt:  # named when it is indexed; here it costs only itself
                 continue
-            documents = self.take(record, path, longest=_LONGEST)
+            size = len(line.mid)
+            is_long = needs_blob(record.body) and is_searched(record)
+            long = record.body["blob"]["bytes"] if is_long else 0
+            if _LONGEST < long <= room.bytes // 2:
+                room.bytes -= long
+                size += long
+            documents = self.take(record, path, longest=max(_LONGEST, size))
             if documents is not None and len(found) == 1:
-                self.lines[path, raw] = len(line.mid), documents
+                self.lines[path, raw] = size, documents
         return True
 
 

@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 from search_home import OTHER, SearchHome
 
+from gitmem import documents
 from gitmem.errors import UsageError
+from gitmem.index_backlog import faulty_paths
 from gitmem.indexer import Budget
 from gitmem.json_view import to_json
 from gitmem.records import parse_event
 from gitmem.search_reply import SearchReply
 from gitmem.spool import SpooledTurn
 from gitmem.testing.memory_index import MemoryIndex
+from gitmem.tree_files import MAX_FILE
 
 KEYS = {"query", "results", "index_status", "unmatched_terms", "cursor"}
 HIT_KEYS = {
@@ -422,6 +425,45 @@ def test_a_long_file_takes_only_its_own_share(home: SearchHome) -> None:
     assert reasons == ["not indexed yet and searched at the beginning only: 1 long file"]
     home.catch_up()
     assert [hit.path for hit in home.search("deepnote").results] == ["notes/big.md"]
+
+
+def test_a_long_message_is_read_whole_where_there_is_room(home: SearchHome) -> None:
+    """What is not searched of a new message is said, lest its middle seems to be nowhere."""
+    home.say("blah blub\n" * 20_000 + "deepword\n" + "blah blub\n" * 20_000)
+    reply = home.search("deepword")
+    assert (len(reply.results), reply.index_status.reasons) == (1, [])
+    long = home.say(
+        "opening\n" + "blah blub\n" * 60_000 + "middleword\n" + "blah blub\n" * 60_000 + "ending\n"
+    )
+    for word in ("opening", "ending"):
+        assert [hit.source_ref for hit in home.search(word).results] == [long.source_ref]
+    reply = home.search("middleword")
+    assert reply.results == []
+    reasons = reply.index_status.reasons
+    assert reasons == ["not indexed yet and searched at the beginning and end only: 1 long text"]
+    assert home.search("middleword").index_status.reasons == reasons
+    home.catch_up()
+    reply = home.search("middleword")
+    assert (len(reply.results), reply.index_status.reasons) == (1, [])
+
+
+def test_what_of_a_text_is_too_long_to_be_indexed_is_named(
+    home: SearchHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is missing silently, and nobody tries again what stays as it is; a note is never so long."""
+    assert documents.INDEXED_CHARS >= MAX_FILE
+    monkeypatch.setattr(documents, "INDEXED_CHARS", 60_000)
+    short = home.say("y" * 20 + " blah" * 11_000)
+    long = home.say("blah " * 11_000 + "inword " + "blah " * 11_000 + "outword")
+    for _ in range(2):
+        status = home.search("outword").index_status
+        assert [(one.name, one.reason) for one in status.quarantined] == [(long.source_ref, documents.CUT)]
+        assert home.refs("inword") == [long.source_ref]
+        home.catch_up()
+    manifest = home.snapshot().manifest
+    assert manifest.quarantined == {long.source_ref: documents.CUT}
+    assert faulty_paths(manifest, None) == faulty_paths(manifest, {long.source_ref}) == frozenset()
+    assert short.source_ref not in manifest.quarantined
 
 
 def test_long_files_leave_the_newest_records_their_room(home: SearchHome) -> None:

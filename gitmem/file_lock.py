@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,8 @@ from typing import Final
 
 from gitmem.errors import HomeLocked
 
+#: What stands in a lock file's place, by the error of opening it; a socket gives the last one too.
+_NO_FILE: Final = {errno.ELOOP: "a link", errno.EISDIR: "a folder", errno.ENXIO: "a pipe or device"}
 _FIRST_WAIT: Final = 0.0005
 _LONGEST_WAIT: Final = 0.02
 
@@ -29,6 +33,7 @@ def file_lock(path: Path, *, wait: float) -> Iterator[None]:
 
     Raises:
         HomeLocked: it stayed held.
+        OSError: something other than a file stands there; a link is not followed, a pipe not waited for.
     """
     descriptor = _open(path)
     try:
@@ -38,13 +43,39 @@ def file_lock(path: Path, *, wait: float) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _open(path: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+def open_lock_file(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Open a lock file, never what a link leads to, and without waiting for the other end of a pipe.
+
+    Raises:
+        OSError: it is not there, or it is no file.
+    """
     try:
-        return os.open(path, flags, 0o666)
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            raise _no_lock_file(path, error.errno, _NO_FILE[error.errno]) from error
+        raise
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+    os.close(descriptor)
+    number = errno.EISDIR if is_folder else errno.ENXIO
+    raise _no_lock_file(path, number, _NO_FILE[number])
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT
+    try:
+        return open_lock_file(path, flags)
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, flags, 0o666)
+        return open_lock_file(path, flags)
+
+
+def _no_lock_file(path: Path, number: int, what: str) -> OSError:
+    # With its folder: Git has an index.lock of its own.
+    name = f"{path.parent.name}/{path.name}"
+    return OSError(number, f"{what} stands in the place of the lock file {name}", str(path))
 
 
 def try_lock(descriptor: int) -> bool:

@@ -82,13 +82,14 @@ class Vigil:
 
         self._line = duty("the turn line", parts.put_line_back)
         self._spool = duty("turns in the spool", parts.apply_spool)
+        self._copy = duty("the copy of the ledger", parts.restore_ledger_copy)
         self._settle = duty("pending writes", parts.settle_pending)
         self._index = duty("index", self._catch_up)
         self._catalog = duty("catalog", self._render)
         self._small_merge = duty("small merges", self._merge_small)
         self._large_merge = duty("large merges", self._merge_large)
         #: In this order: what the first ones write, the later ones see.
-        self._duties: Final = (self._line, self._spool, self._settle, self._index, self._catalog)
+        self._duties: Final = (self._line, self._spool, self._copy, self._settle, self._index, self._catalog)
         self._merges: Final = (self._small_merge, self._large_merge)
 
     def run(self, *, gives_up: bool = False) -> Outcome:
@@ -200,6 +201,7 @@ class Vigil:
             self._want(Hints(doubt="the index is behind"))
         self._line.ask(now)
         self._spool.ask(now)
+        self._copy.ask(now)
         self._settle.ask(now)
 
     # What is done

@@ -46,10 +46,6 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
     """
     home = AgentHome.open(path, catches_up=False)
 
-    def keep_ledger() -> None:
-        home.apply_spool()
-        home.restore_ledger_copy()
-
     def put_line_back() -> None:
         for warning in home.put_line_back():
             tell(warning)
@@ -62,8 +58,9 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         merge=home.merge_index,
         render_catalog=home.catalog,
         settle_pending=home.branch.settle,
-        apply_spool=keep_ledger,
+        apply_spool=home.apply_spool,
         operation=lambda: operation_in_progress(home.layout),
         close=home.close,
+        restore_ledger_copy=home.restore_ledger_copy,
         put_line_back=put_line_back,
     )

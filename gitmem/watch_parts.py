@@ -58,6 +58,7 @@ class WatchParts:
         apply_spool: brings turns left in the spool by others to the turn line.
         operation: names the operation of Git that is in progress (`rebase`, `merge`, …), else None.
         close: lets go of the home.
+        restore_ledger_copy: makes the copy of the ledger on disk whole.
         put_line_back: puts the own turn line back where somebody moved it; cheap where nobody did.
     """
 
@@ -71,6 +72,7 @@ class WatchParts:
     apply_spool: Callable[[], object]
     operation: Callable[[], str | None]
     close: Callable[[], object]
+    restore_ledger_copy: Callable[[], object] = lambda: None
     put_line_back: Callable[[], object] = lambda: None
 
 

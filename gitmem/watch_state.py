@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from gitmem.durable_file import write_file
 from gitmem.errors import HomeLocked
-from gitmem.file_lock import file_lock
+from gitmem.file_lock import file_lock, open_lock_file
 from gitmem.layout import Layout
 from gitmem.times import format_time, parse_timestamp
 
@@ -118,7 +118,7 @@ def watch_facts(layout: Layout, now: float) -> dict[str, Any]:
 def is_watched(layout: Layout) -> bool:
     """Say whether a watcher lives for this work tree."""
     try:
-        descriptor = os.open(watch_lock_file(layout), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_lock_file(watch_lock_file(layout))
     except OSError:
         return False
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import shlex
 import sys
 import tempfile
 import traceback
@@ -27,6 +28,8 @@ USAGE: Final = 2
 UNUSABLE: Final = 10
 BUG: Final = 70
 INTERRUPTED: Final = 130
+#: Something other than a file stands in a file's place: a folder, a link, a pipe.
+_IN_THE_WAY: Final = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.ENOTDIR)
 #: How click leaves when the reader of a pipe went away.
 _PIPE_CLOSED: Final = 1
 
@@ -159,7 +162,10 @@ def _plain_usage(error: click.ClickException) -> str:
 
 def _system_message(error: OSError) -> str:
     """Return what the system says, to what, without the number that it has for it."""
-    paths = [str(path) for path in (error.filename, error.filename2) if path is not None]
+    names = (
+        (error.filename2,) if error.filename2 and _is_in_the_way(error) else (error.filename, error.filename2)
+    )
+    paths = [str(path) for path in names if path is not None]
     return ": ".join([error.strerror or str(error), " -> ".join(paths)]).removesuffix(": ")
 
 
@@ -179,7 +185,17 @@ def _takes_words(command: click.Command) -> bool:
 def _system_hint(error: OSError) -> str | None:
     if error.errno == errno.ENOSPC:
         return "The disk is full. Nothing that was acknowledged is lost; free some space and try again."
+    if _is_in_the_way(error):
+        path = shlex.quote(str(error.filename2 or error.filename))
+        return f"gitmem keeps a file of its own there. To be rid of what stands in its place: rm -r {path}"
     return None
+
+
+def _is_in_the_way(error: OSError) -> bool:
+    """Say whether something else stands where gitmem keeps a file of its own."""
+    # Of a file that is written beside and moved, the second name is the one that is taken.
+    path = str(error.filename2 or error.filename or "")
+    return error.errno in _IN_THE_WAY and f"{os.sep}gitmem{os.sep}" in path and os.path.lexists(path)
 
 
 def _leave_quietly() -> int:

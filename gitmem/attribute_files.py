@@ -13,7 +13,7 @@ _Stamp = tuple[int, int, int, int]
 
 
 class AttributeFiles:
-    """Gives the conversion of a path's bytes.
+    """Gives the attribute files of a home.
 
     Args:
         layout: where the files lie.
@@ -25,20 +25,16 @@ class AttributeFiles:
         self._setting = setting
         self._known: dict[Path, tuple[_Stamp, bytes]] = {}
 
-    def conversion(self, path: str) -> Conversion:
-        """Return how the bytes of a path are converted between work tree and blob."""
-        return conversion_of(
-            path,
-            self._files(path),
-            autocrlf=self._setting("core.autocrlf"),
-            eol=self._setting("core.eol"),
-        )
+    def look(self) -> AttributeLook:
+        """Return the files as they stand at one moment."""
+        return AttributeLook(self._files_of, self._setting)
 
-    def _files(self, path: str) -> list[AttributeFile]:
+    def _files_of(self, above: str) -> list[AttributeFile]:
+        """Return the files that speak of what is in a folder, as it stands in paths."""
         user = self._setting("core.attributesFile") or "~/.config/git/attributes"
         files = [self._file(Path(user).expanduser(), user, "", follow=True)]
         folder = ""
-        for name in ("", *path.split("/")[:-1]):
+        for name in ("", *filter(None, above.split("/"))):
             folder = f"{folder}/{name}".strip("/")
             place = f"{folder}/.gitattributes".strip("/")
             files.append(self._file(self._layout.root / place, place, folder))
@@ -67,3 +63,27 @@ class AttributeFiles:
             return None
         self._known[path] = (stamp, content)
         return content
+
+
+class AttributeLook:
+    """The attribute files at one moment: for many paths of a folder each is looked at once.
+
+    Args:
+        files_of: returns the files that speak of what is in a folder.
+        setting: returns a Git configuration value.
+    """
+
+    def __init__(
+        self, files_of: Callable[[str], list[AttributeFile]], setting: Callable[[str], str | None]
+    ) -> None:
+        self._files_of = files_of
+        self._known: dict[str, list[AttributeFile]] = {}
+        self._autocrlf = setting("core.autocrlf")
+        self._eol = setting("core.eol")
+
+    def conversion(self, path: str) -> Conversion:
+        """Return how the bytes of a path are converted between work tree and blob."""
+        folder = path.rpartition("/")[0]
+        if folder not in self._known:
+            self._known[folder] = self._files_of(folder)
+        return conversion_of(path, self._known[folder], autocrlf=self._autocrlf, eol=self._eol)

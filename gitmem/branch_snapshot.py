@@ -90,7 +90,7 @@ class BranchSnapshot:
     ) -> None:
         self._layout = layout
         self._repository = repository
-        self._attributes = attributes
+        self._attributes = attributes.look()
         self._branch = branch
         self._landed = landed
         self._file_mode = (repository.config("core.fileMode") or "").lower() not in _FALSE

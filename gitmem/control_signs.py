@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-#: All control characters but tabs and line feeds.
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: All control characters but tabs and line feeds, and what turns the direction of the text around it: by that
+#: a file's name reads as another one.
+CONTROLS: Final = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+_CONTROLS: Final = re.compile(CONTROLS)
 _DELETE: Final = 0x7F
 
 

@@ -185,10 +185,20 @@ def _takes_words(command: click.Command) -> bool:
 def _system_hint(error: OSError) -> str | None:
     if error.errno == errno.ENOSPC:
         return "The disk is full. Nothing that was acknowledged is lost; free some space and try again."
+    if error.errno == errno.ENOENT and not _is_here():
+        return "The folder that you are in was removed: go to another, or name paths from the root."
     if _is_in_the_way(error):
         path = shlex.quote(str(error.filename2 or error.filename))
         return f"gitmem keeps a file of its own there. To be rid of what stands in its place: rm -r {path}"
     return None
+
+
+def _is_here() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - asked, not used
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _is_in_the_way(error: OSError) -> bool:

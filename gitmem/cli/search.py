@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gitmem.authored_text import shorten
 from gitmem.cli.catching_up import catch_up
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
@@ -15,9 +16,13 @@ from gitmem.control_signs import show_controls
 from gitmem.times import short_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gitmem.search import IndexStatus, SearchReply
+
+#: Words that were found nowhere: so many are named, and so many characters of each.
+_TERMS: Final = 10
+_TERM: Final = 40
 
 
 @define(example="gitmem search staging port --kind note --since '30 days ago'")
@@ -97,13 +102,19 @@ def _within(status: IndexStatus) -> str:
     return " in what was searched" if status.reasons else ""
 
 
+def _listed(terms: Sequence[str]) -> str:
+    """Return words that were searched, as many and as much of each as a line takes."""
+    more = f" and {len(terms) - _TERMS:,} more" if len(terms) > _TERMS else ""
+    return " ".join(shorten(term, _TERM) for term in terms[:_TERMS]) + more
+
+
 def _tell_doubts(reply: SearchReply) -> None:
     settings = current()
     if settings.json:
         return
     status = reply.index_status
     if reply.unmatched_terms:
-        settings.note(f"found nowhere{_within(status)}: {' '.join(reply.unmatched_terms)}")
+        settings.note(f"found nowhere{_within(status)}: {_listed(reply.unmatched_terms)}")
     for reason in status.reasons:
         settings.note(reason)
     for name in status.quarantined:

@@ -73,7 +73,7 @@ class Settings:
         """
         if self.home is not None:
             return self.home
-        near = find_home(Path.cwd())
+        near = _nearest_home()
         named = os.environ.get("GITMEM_HOME")
         if named:
             chosen = Path(named).expanduser()
@@ -138,6 +138,17 @@ class Settings:
         """Print a warning on standard error."""
         line = f"{click.style('warning:', fg='yellow')} {text}"
         click.echo(shown_on(sys.stderr, line), err=True, color=self.color)
+
+
+def _nearest_home() -> Path | None:
+    try:
+        return find_home(Path.cwd())
+    except FileNotFoundError:  # a shell stays in a folder that was removed
+        if os.environ.get("GITMEM_HOME"):
+            return None
+        raise NotAHome(
+            "the folder that you are in was removed", hint="Go to another, or name a home with --home PATH."
+        ) from None
 
 
 def print_json(value: Any) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, TextIO
 
-from gitmem.control_signs import control_sign
+from gitmem.control_signs import CONTROLS, control_sign
 
 #: Control characters but tabs and line feeds; the colors that this program itself makes are left.
-_CONTROLS: Final = re.compile(r"(\x1b\[(?:[0-9]{1,2}(?:;[0-9]{1,2})*)?m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS: Final = re.compile(rf"(\x1b\[(?:[0-9]{{1,2}}(?:;[0-9]{{1,2}})*)?m)|{CONTROLS}")
 
 
 def shown_on(stream: TextIO | None, text: str, *, exact: bool = False) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
-from system.command_line import gitmem, gitmem_process
+from system.command_line import Ran, gitmem, gitmem_process
 
 from gitmem import __version__
 from gitmem.cli import failures, program
@@ -182,6 +183,45 @@ def test_every_end_has_its_exit_code(
     """Exit codes are the contract with scripts."""
     monkeypatch.setattr(failures, "_leave_quietly", lambda: 0)
     assert raising(error, monkeypatch)[0] == code
+
+
+def test_a_folder_that_was_removed_is_named(tmp_path: Path) -> None:
+    """A shell stays in it; "No such file or directory" told of nothing that one could look for."""
+    home, gone = make_marker(tmp_path / "home"), tmp_path / "gone"
+
+    def run_gone(*arguments: str | Path, **env: str) -> Ran:
+        gone.mkdir()
+        command = [sys.executable, "-P", "-m", "gitmem", *map(str, arguments)]
+        line = f"rmdir {gone}; exec {shlex.join(command)}"
+        source = str(Path(__file__).parents[2])
+        done = subprocess.run(
+            ["sh", "-c", line],
+            cwd=gone,
+            env={**os.environ, "PYTHONPATH": source, **env},
+            capture_output=True,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    ran = run_gone("status")
+    assert ran.code == 10
+    assert "the folder that you are in was removed" in ran.err
+    assert "hint: Go to another, or name a home with --home PATH." in ran.err
+    assert "folder that you are in was removed: go to another" in run_gone("init", "here").err
+    assert "was removed" not in run_gone("notes", GITMEM_HOME=str(home)).err
+    assert "was removed" not in run_gone("-C", home, "notes").err
+
+
+def test_words_found_nowhere_are_named_within_bounds(tmp_path: Path) -> None:
+    """A word of 10,000 characters came back whole, and one may turn the direction of a line around."""
+    home = tmp_path / "home"
+    assert gitmem("init", home, "--agent", "a").code == 0
+    ran = gitmem("-C", home, "search", "zebra\u202e" + "q" * 10_000, *(f"nowhere{n}" for n in range(20)))
+    told = ran.err.splitlines()[0]
+    assert told.startswith("found nowhere")
+    assert "qqq" in told
+    assert len(told) < 300
+    assert "\u202e" not in ran.err
 
 
 def test_a_full_disk_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

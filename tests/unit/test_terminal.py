@@ -28,7 +28,8 @@ class Terminal(io.StringIO):
         ("safe\rfalse", "safe␍false"),
         ("a\x08b\x7f\x9b2J", "a␈b␡\ufffd2J"),
         ("one\r\ntwo\tthree\n", "one\ntwo\tthree\n"),
-        ("日本 é 😀", "日本 é 😀"),
+        ("notes/\u202edm.exe\u202c \u2066x\u2069", "notes/\ufffddm.exe\ufffd \ufffdx\ufffd"),
+        ("日本 é 😀 عربي\u200f!", "日本 é 😀 عربي\u200f!"),
     ],
 )
 def test_control_sequences_are_shown(text: str, shown: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
 from gitmem.authored_files import find_authored, read_authored
@@ -146,6 +146,10 @@ class IndexViewer:
         self._guard = threading.Lock()
         self._last: tuple[object, Unindexed] | None = None
         self._compared: tuple[Manifest, Mapping[str, Segment], ComparedSegments] | None = None
+
+    def still(self) -> AbstractContextManager[None]:
+        """Let one search see the lines of turns as they stand at one moment."""
+        return self._ledger.still()
 
     def view(self, *, unindexed: bool = True) -> IndexView:
         """Return what there is.

@@ -6,7 +6,7 @@ import heapq
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -84,6 +84,10 @@ class Ledger:
     def tips(self) -> Mapping[str, str]:
         """Return ref name and commit id of each line of this home."""
         return self.lines.tips()
+
+    def still(self) -> AbstractContextManager[None]:
+        """Let this thread see the lines as they stand at its next look, until the context ends."""
+        return self.lines.still()
 
     def damaged(self) -> Mapping[str, str]:
         """Return tips of lines and blobs of segments that could not be read and were left out, and why."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +41,17 @@ class Lines:
         self._known = dict(self._kept)
         self._unreadable: dict[str, str] = {}
         self._lock = threading.RLock()
+        self._moment = threading.local()
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Let this thread see the lines as they stand at its next look, however often it looks."""
+        outer = getattr(self._moment, "held", None)
+        self._moment.held = [] if outer is None else outer
+        try:
+            yield
+        finally:
+            self._moment.held = outer
 
     def refs(self) -> Mapping[str, str]:
         """Return ref name and value of everything that is named like a turn line, as it is now."""
@@ -56,12 +67,18 @@ class Lines:
         Args:
             refs: some of `refs()`; default all, as they should stand.
         """
+        held: list[Mapping[str, str]] | None = getattr(self._moment, "held", None) if refs is None else None
+        if held:
+            return held[0]
         with self._lock:
-            return {
+            found = {
                 name: tip
                 for name, tip in (self._standing() if refs is None else refs).items()
                 if self._is_ours(name, tip)
             }
+        if held is not None:
+            held.append(found)
+        return found
 
     def astray(self) -> Astray | None:
         """Return what the next turn would find out of place with the own line, if anything."""

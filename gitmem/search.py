@@ -123,19 +123,25 @@ class Search:
         """
         request = check_request(query, **options)
         reader = check_reader(by)
-        try:
-            view = self._viewer.view(unindexed=unindexed)
-            reply = self._answer(request, view, reader)
-        except IndexDamaged as error:
-            self._viewer.discard()
-            view = self._viewer.view_beside(error)
-            reply = self._answer(request, view, reader)
-        except OSError as error:  # the disk fails under an index that was opened; it stays
-            view = self._viewer.view_beside(error)
-            reply = self._answer(request, view, reader)
+        with self._viewer.still():
+            view, reply = self._search(request, reader, unindexed=unindexed)
         if should_catch_up(view):
             self._lacking()
         return reply
+
+    def _search(
+        self, request: SearchRequest, by: Reader, *, unindexed: bool
+    ) -> tuple[IndexView, SearchReply]:
+        """Answer from the index, or from what there is beside one that cannot be read."""
+        try:
+            view = self._viewer.view(unindexed=unindexed)
+            return view, self._answer(request, view, by)
+        except IndexDamaged as error:
+            self._viewer.discard()
+            view = self._viewer.view_beside(error)
+        except OSError as error:  # the disk fails under an index that was opened; it stays
+            view = self._viewer.view_beside(error)
+        return view, self._answer(request, view, by)
 
     def get(self, ref: str, **options: Any) -> Memory:
         """Return what a ref names, or a part of it; options as `MemoryReader.get` takes them."""

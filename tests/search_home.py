@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -81,6 +82,10 @@ class BentLedger:
         return decode(line)
 
     # What `Ledger` has
+
+    def still(self) -> AbstractContextManager[None]:
+        """Nothing moves here by itself."""
+        return nullcontext()
 
     def segments(self) -> Mapping[str, Segment]:
         """Return all segments by path."""

@@ -80,7 +80,7 @@ class Vigil:
         def duty(name: str, action: Callable[[], object]) -> Duty:
             return Duty(name, action, pace.patience, clock.monotonic)
 
-        self._line = duty("the turn line", parts.put_line_back)
+        self._line = duty("the turn line", self._put_line_back)
         self._spool = duty("turns in the spool", parts.apply_spool)
         self._copy = duty("the copy of the ledger", parts.restore_ledger_copy)
         self._settle = duty("pending writes", parts.settle_pending)
@@ -229,6 +229,13 @@ class Vigil:
         if report.pending:
             self._due |= hints
             self._index.ask(self._now() + (self._pace.patience.after(self._stalls) if self._stalls else 0.0))
+
+    def _put_line_back(self) -> None:
+        """Put a turn line back, but not in a home of which much has just gone: its ref may go with it."""
+        if self._now() < self._held_until:
+            self._line.ask(self._held_until)
+        else:
+            self._parts.put_line_back()
 
     def _released(self) -> Hints:
         """Return what may be indexed now; files wait while Git is at work, within bounds, and turns never."""

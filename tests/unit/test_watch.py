@@ -51,6 +51,7 @@ class Desk:
         self.changes = ScriptedChanges(sleep=self.advance)
         self.rounds: list[Hints] = []
         self.times: list[float] = []
+        self.line_looks: list[float] = []
         self.reports: list[Report] = []
         self.merges: list[tuple[float, int]] = []
         self.fault: Exception | None = None
@@ -110,6 +111,7 @@ class Desk:
             apply_spool=lambda: self.count("spooled"),
             operation=lambda: self.operation,
             close=lambda: self.count("closed"),
+            put_line_back=lambda: self.line_looks.append(self.seconds),
         )
 
     def count(self, name: str) -> None:
@@ -535,6 +537,22 @@ class TestTheHomeItself:
         rounds = desk.run(*steps, *desk.pass_time(2))
         assert seen == [1]
         assert rounds == [Hints(frozenset(removed), turns=True)]
+
+    def test_when_most_files_vanish_no_turn_line_is_put_back_for_a_moment(self, desk: Desk) -> None:
+        """A line that is gone then is gone with the home; somebody's `rm -rf` would fail for it."""
+        write_files(desk.root, {f"notes/{number}.md": "x" for number in range(10)})
+        gone: list[float] = []
+
+        def remove() -> None:
+            for number in range(10):
+                (desk.root / f"notes/{number}.md").unlink()
+            gone.append(desk.seconds)
+
+        removed = [f"notes/{number}.md" for number in range(10)]
+        desk.run(remove, hint(*removed), Hints(turns=True), *desk.pass_time(3))
+        after = [at for at in desk.line_looks if at > gone[0]]
+        assert after
+        assert min(after) >= gone[0] + PACE.going
 
     def test_one_watcher_is_enough(self, desk: Desk) -> None:
         """The second says so and exits 11, also with `--once`."""

@@ -49,7 +49,8 @@ def _small(live: dict[int, int], limit: int) -> set[int]:
     chosen: list[int] = []
     for order in sorted(orders):
         group = chosen + orders[order]
-        if len(orders[order]) + bool(chosen) < _FAN or sum(live[place] for place in group) > limit:
+        if len(orders[order]) + bool(chosen) >= _FAN and sum(live[place] for place in group) <= limit:
+            chosen = group
+        elif chosen:
             break
-        chosen = group
     return set(chosen)

@@ -147,6 +147,8 @@ class TurnWork:
         state = reduce_heads(heads) if heads else None
         if state is None or state.winner.redacted or state.winner.is_terminal:
             return None if state is not None and _is_so(action, state) else event
+        if event.body.get("expected_revision", state.revision) != state.revision:
+            return event  # it came too late, which sealing refuses, whatever it would change
         if action == "update":
             return update(event, state.winner)
         return self._pick(event, item, state.winner) if action == "pick" else self._end(event, item)

@@ -170,7 +170,7 @@ class IndexDamaged(Exception):
 
 
 class IndexOutdated(IndexDamaged):
-    """The index was written by a gitmem that lays it out in another way; it is thrown away and built again."""
+    """The index was written by a gitmem that lays it out in another way; it is built again."""
 
 
 class IndexRefused(Exception):

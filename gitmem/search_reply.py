@@ -114,8 +114,8 @@ class SearchReply:
     Attributes:
         query: as it was asked, cut to what was read of it.
         results: the hits, best first.
-        unmatched_terms: words of the question that nothing holds that was searched; `index_status.reasons` says
-            what was not.
+        unmatched_terms: words of the question that nothing holds that was searched; `index_status.reasons`
+            says what was not.
         cursor: continues behind the last hit; None where there is no more.
         query_cut: whether the question was longer than what was read of it.
     """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.config import HomeConfig
 from gitmem.home_parts import HomeParts
+from gitmem.records import check_name
 
 if TYPE_CHECKING:
     from gitmem.context_assembly import AssembledContext
@@ -68,7 +69,7 @@ class HomeContext:
             wanted,
             format_time(moment),
             input,
-            session,
+            None if session is None else check_name(session, "session"),
             environment or {},
             voice,
             origin,

@@ -65,7 +65,7 @@ def scrolled(home: AgentHome, session: str, anchor: str, window: int) -> list[st
     reply = asked(home, session_id=session, around_message_id=anchor, window=window)
     seen: list[str] = ids(reply["messages"])[reply["messages_before"] :]
     while "next" in reply:
-        reply = asked(home, **reply["next"], window=window)
+        reply = asked(home, **{**reply["next"], "window": window})
         seen += ids(reply["messages"])[reply["messages_before"] + 1 :]
     return seen
 

@@ -92,7 +92,7 @@ class TantivyIndex:
             self._cache.clear()
 
     def _read(self) -> TantivySnapshot | None:
-        for _ in range(_ATTEMPTS):
+        for left in reversed(range(_ATTEMPTS)):
             try:
                 found = find_commit(self._folder)
             except FileNotFoundError:  # discarded since it was looked at
@@ -104,7 +104,8 @@ class TantivyIndex:
             try:
                 self._last = self._load(*found)
             except FileNotFoundError:
-                if self._is_last(found[1]):
+                # A writer may have taken the folder of the copy for one that a kill left: then again.
+                if not left and self._is_last(found[1]):
                     raise
             else:
                 return self._last

@@ -35,8 +35,11 @@ LOOPS = {
 }
 
 #: What git says of a damaged store. That a pack vanished between two of its looks it says otherwise; it does
-#: so beside its own `git repack` too.
-DAMAGE = re.compile("missing|corrupt|broken|bad object|bad tree|unable to read|could not read|not a valid")
+#: so beside its own `git repack` too. `bad object (null)` names none: a commit that `repack --geometric` listed
+#: stands in another pack by now. Would it stay so, the last run of the loop, beside nobody, would fail.
+DAMAGE = re.compile(
+    r"missing|corrupt|broken|bad object (?!\(null\))|bad tree|unable to read|could not read|not a valid"
+)
 
 pytestmark = pytest.mark.slow
 
@@ -136,5 +139,7 @@ def test_nothing_is_lost_beside_git(tmp_path: Path, loop: str) -> None:
         assert git("rev-parse", ref, cwd=repo) == tip
         assert git("rev-list", "--count", ref, cwd=repo) == str(count)
     fsck(repo)
+    for words in LOOPS[loop]:
+        git(*words, cwd=repo)
     git("gc", "-q", "--prune=now", cwd=repo)
     fsck(repo)

@@ -70,6 +70,7 @@ def write_pack_files(
     shared: str | None = None,
     mode: int | None = None,
     durable: bool = True,
+    newest: int | None = None,
 ) -> Path:
     """Write a pack and its index durably; both are complete before either has its name.
 
@@ -82,6 +83,8 @@ def write_pack_files(
         shared: `core.sharedRepository`.
         mode: permission bits, where `shared` is not known.
         durable: fsync the folder too; the content is durable in any case.
+        newest: whole seconds since 1970; the pack's time is later. Of an object in two packs Git's index of
+            many packs names the later pack.
 
     Returns:
         The pack's path without its ending.
@@ -93,6 +96,9 @@ def write_pack_files(
         pack, trailer, index = _write_pack_part(folder, entries, count, made, access)
         index_part = _new_part(folder, made)
         _write_part(index_part, [index], access)
+        if newest is not None:
+            later = max(newest + 1, int(os.stat(pack).st_mtime))  # noqa: PTH116
+            os.utime(pack, (later, later))
         name = f"pack-{MARKER}{level:02x}{secrets.token_hex(3)}{trailer.hex()[:24]}"
         stem = f"{folder}/{name}"
         if keep is not None:

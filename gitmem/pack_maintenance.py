@@ -140,8 +140,19 @@ def _merge(folder: Path, sources: PackSources, packs: Sequence[OwnPack]) -> tupl
     first = sources.readable[0]
     count, entries = sources.entries()
     stored = (entry.read() for entry in entries) if first.pack.level else _with_deltas([*entries])
-    write_pack_files(folder, stored, count, level=first.pack.level + 1, mode=first.mode)
+    # Git may be writing its index of all packs just now, which will then name those that go: it has to find
+    # what they held in the new one.
+    newest = max(_seconds_of(one.pack) for one in sources.readable)
+    write_pack_files(folder, stored, count, level=first.pack.level + 1, mode=first.mode, newest=newest)
     return sources.readable, 1
+
+
+def _seconds_of(pack: OwnPack) -> int:
+    """Return a pack's time as Git compares it; one that Git has taken away meanwhile has none."""
+    try:
+        return int(pack.stem.with_name(f"{pack.stem.name}.pack").stat().st_mtime)
+    except FileNotFoundError:
+        return 0
 
 
 def _copied_before(batch: Sequence[PackSource], packs: Sequence[OwnPack]) -> list[PackSource]:

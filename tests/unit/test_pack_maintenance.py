@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from gitmem.layout import Layout, find_layout
 from gitmem.pack_files import indexed_together, levels_of, own_packs, remove_pack, write_pack_files
 from gitmem.pack_format import parse_entry, parse_index, whole_entry
 from gitmem.pack_maintenance import LARGER_PACKS, TURN_PACKS, MergeReport, merge_packs
+from gitmem.pack_sources import PackSource
 from gitmem.repository import ABSENT, FILE_MODE, TREE_MODE, GitObject, TreeEntry
 
 LINE = "refs/heads/gitmem/turns/w0123abcd"
@@ -368,3 +369,33 @@ def test_what_git_indexes_while_packs_are_merged_stays(home: Home, monkeypatch: 
 def test_fewer_packs_remain_than_git_tolerates() -> None:
     """Three full levels stay below the number from which `git gc --auto` packs everything itself."""
     assert (TURN_PACKS - 1) + 3 * (LARGER_PACKS - 1) < 50
+
+
+def test_an_index_that_git_writes_in_the_middle_of_a_merge_finds_all_in_the_new_pack(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[real case] Git had listed old and new packs and wrote its index once the old ones were gone.
+
+    `git repack` then said `bad object (null)` until the next turn. Of two copies Git notes the later pack's.
+    """
+    for _ in range(TURN_PACKS):
+        home.turn()
+    removed: set[Path] = set()
+
+    def left(_: Path, sources: Sequence[PackSource]) -> int:
+        removed.update(one.pack.stem for one in sources)
+        return 0
+
+    monkeypatch.setattr(pack_maintenance, "_remove", left)
+    for pack in own_packs(home.folder):  # all within one second, as on a fast machine
+        os.utime(f"{pack.stem}.pack", (4_000_000_000, 4_000_000_000))
+    merge_packs(home.layout)
+    git("multi-pack-index", "write", cwd=home.root)
+    for stem in removed:
+        remove_pack(stem)
+    assert len(removed) == TURN_PACKS
+    assert git("rev-list", "--count", LINE, cwd=home.root) == str(TURN_PACKS)
+    git("repack", "-q", "-d", "--geometric=2", cwd=home.root)
+    monkeypatch.undo()
+    merge_packs(home.layout)  # takes the index away, which names packs that are gone
+    fsck(home.root)

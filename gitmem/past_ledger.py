@@ -30,7 +30,7 @@ def tips_at(repository: Repository, as_of: str, now: float, tips: Iterable[str])
     """
     lines = list(tips)
     if _COMMIT.fullmatch(as_of) and not as_of.isdigit():
-        commit = _find(repository, as_of, lines)
+        commit = find_commit(repository, as_of, lines)
         if parse_trailers(commit.message).get(KIND) == "turn":
             return frozenset({commit.id})
         moment: float = commit.commit_time
@@ -45,7 +45,17 @@ def _before(repository: Repository, tip: str, moment: float) -> str | None:
     return next((commit.id for commit in commits if commit.commit_time <= moment), None)
 
 
-def _find(repository: Repository, name: str, lines: Iterable[str]) -> Commit:
+def find_commit(repository: Repository, name: str, lines: Iterable[str]) -> Commit:
+    """Return the commit with an id, or one that begins with it on HEAD's branch or a turn line.
+
+    Args:
+        repository: the home's.
+        name: 40 hex digits, or the first of them.
+        lines: tips of the turn lines.
+
+    Raises:
+        NotFound: there is none here.
+    """
     if len(name) == 40 and repository.contains(name):
         return repository.read_commit(name)
     tips = [repository.head().commit, *lines]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.errors import NotFound
+from gitmem.past_ledger import find_commit
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import HEAD, parse_trailers
 from gitmem.times import parse_when
@@ -44,7 +44,7 @@ def tree_at(repository: Repository, as_of: str, now: float, lines: Iterable[str]
         UsageError: it is neither a commit nor a time.
     """
     if _COMMIT.fullmatch(as_of) and not as_of.isdigit():
-        commit = _find(repository, as_of, lines)
+        commit = find_commit(repository, as_of, lines)
         head = parse_trailers(commit.message).get(HEAD, commit.id) if _is_turn(commit) else commit.id
         return PastTree(commit.id, head, repository.read_commit(head).tree if head else None)
     moment = parse_when(as_of, now)
@@ -52,17 +52,6 @@ def tree_at(repository: Repository, as_of: str, now: float, lines: Iterable[str]
         if commit.commit_time <= moment:
             return PastTree(commit.id, commit.id, commit.tree)
     return PastTree(None, None, None)
-
-
-def _find(repository: Repository, name: str, lines: Iterable[str]) -> Commit:
-    if len(name) == 40 and repository.contains(name):
-        return repository.read_commit(name)
-    tips = [repository.head().commit, *lines]
-    commits = (commit for tip in tips if tip for commit in repository.walk_first_parents(tip))
-    found = next((commit for commit in commits if commit.id.startswith(name)), None)
-    if found is None:
-        raise NotFound(f"no commit {name} here", hint="Fetch it, or take one from `gitmem log`.", commit=name)
-    return found
 
 
 def _is_turn(commit: Commit) -> bool:

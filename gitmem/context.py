@@ -18,7 +18,7 @@ from gitmem.records import Event, mint_id
 from gitmem.repository import Repository
 from gitmem.times import format_time
 from gitmem.token_estimate import Tokenizer, estimate_tokens
-from gitmem.turn import TurnRecorder
+from gitmem.turn_recorder import TurnRecorder
 
 #: Judged texts that are kept: what stands in one context mostly stands in the next.
 _KEPT: Final = 4_000

@@ -31,8 +31,9 @@ from gitmem.plan_notices import PlanNotices
 from gitmem.proposals import ProposalFolder
 from gitmem.records import Event
 from gitmem.spool import Spool
-from gitmem.turn import Turn, TurnRecorder
+from gitmem.turn import Turn
 from gitmem.turn_line import TurnLine
+from gitmem.turn_recorder import TurnRecorder
 from gitmem.write_approval import WriteApproval
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from gitmem.records import Event, derive_id, is_name
 from gitmem.redaction import redact_secrets
 from gitmem.subjects import ALLOWED, APPROVED_BY, KIND, REASON, SESSION, SOURCE, TURN, parse_trailers
 from gitmem.times import format_time
-from gitmem.turn import Turn, TurnRecorder
+from gitmem.turn import Turn
+from gitmem.turn_recorder import TurnRecorder
 
 #: What has no record of its own: a home's first commit, and an episode, whose record its turn holds.
 _TOLD_ELSEWHERE: Final = ("init", "episode finalise")

@@ -19,7 +19,7 @@ from gitmem.judgements import Judgements, judgement_event
 from gitmem.note_text import Note
 from gitmem.proposals import Proposal, ProposalFolder, ProposedEdit
 from gitmem.retraction import RetractReply
-from gitmem.turn import TurnRecorder
+from gitmem.turn_recorder import TurnRecorder
 
 #: Stands for all proposals, each of which is judged alone.
 ALL: Final = "all"

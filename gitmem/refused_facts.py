@@ -22,7 +22,7 @@ from gitmem.ledger import Ledger
 from gitmem.memory_call import TARGETS, Call
 from gitmem.records import Event, derive_id
 from gitmem.times import format_time
-from gitmem.turn import TurnRecorder
+from gitmem.turn_recorder import TurnRecorder
 
 #: The action of the ledger's record.
 REFUSED: Final = "refused"

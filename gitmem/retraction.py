@@ -17,7 +17,8 @@ from gitmem.memory_get import MOST_CHARS, Memory
 from gitmem.proposals import ProposedEdit
 from gitmem.records import Event
 from gitmem.refs import parse_ref
-from gitmem.turn import Turn, TurnRecorder
+from gitmem.turn import Turn
+from gitmem.turn_recorder import TurnRecorder
 from gitmem.write_approval import Held, ProposedChange, WriteApproval
 
 #: Kinds of which the whole text is remembered: short statements that may be made again word by word.

@@ -1,36 +1,36 @@
-"""A turn as it is told: events go to the spool one by one, and at the end to the turn line."""
+"""A turn as it is told: each event is checked and goes to the spool at once; leaving the turn ends it."""
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Protocol, Self
 
-from gitmem.errors import GitmemError, HomeLocked, InvalidRecord, ThreatFound, UsageError
-from gitmem.late_list import LateList
-from gitmem.line_draft import CommittedTurn
-from gitmem.records import (
-    LINKS,
-    Event,
-    Receipt,
-    check_name,
-    json_type,
-    mint_id,
-    parse_event,
-    record_ref,
-)
+from gitmem.errors import InvalidRecord, UsageError
+from gitmem.records import LINKS, Event, Receipt, json_type, parse_event, record_ref
 from gitmem.redaction import redact_values, refuse_secret
-from gitmem.spool import End, Spool, SpooledTurn, SpoolFile, read_turn
-from gitmem.times import format_time
-from gitmem.turn_line import TurnLine
+from gitmem.spool import End, SpoolFile
 
-#: Seconds a turn waits for the home's lock before it reports that it is only in the spool.
-LOCK_WAIT: Final = 2.0
-_TURN_ID: Final = re.compile(r"turn_[0-9a-f]{15}")
+
+class Recorder(Protocol):
+    """What a turn asks of whoever opened it.
+
+    Attributes:
+        now: the wall clock, seconds since 1970.
+        on_session: called with each `session` event before it is told; returns what is told instead.
+    """
+
+    now: Callable[[], float]
+    on_session: Callable[[Event], Event]
+
+    def branch(self) -> str:
+        """Return the short name of the turn line; empty before its first turn."""
+        ...
+
+    def finish(self, turn: Turn, end: End) -> Receipt:
+        """Acknowledge a turn and bring it to the line as far as that can be done now."""
+        ...
 
 
 @dataclass(slots=True)
@@ -39,206 +39,6 @@ class _Findings:
     redactions: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     bodies: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-
-
-class TurnRecorder:
-    """Opens turns and brings them to the turn line.
-
-    Args:
-        spool: where events go first.
-        line: where turns end.
-        now: the wall clock, seconds since 1970.
-        on_files: called with the paths that a turn's `file` events name, before the turn ends.
-        on_session: called with each `session` event before it is told; returns what is told instead.
-        judge: returns the receipt's warnings of events, by their ids and bodies; called if they are read.
-        on_committed: called when turns came to the line; returns warnings for the receipt.
-    """
-
-    def __init__(
-        self,
-        spool: Spool,
-        line: TurnLine,
-        *,
-        now: Callable[[], float] = time.time,
-        on_files: Callable[[Sequence[str], Turn], Sequence[str]] = lambda paths, turn: (),  # noqa: ARG005
-        on_session: Callable[[Event], Event] = lambda event: event,
-        judge: Callable[[Sequence[tuple[str, Mapping[str, Any]]]], Iterable[str]] = lambda told: (),  # noqa: ARG005
-        on_committed: Callable[[], Sequence[str]] = lambda: (),
-    ) -> None:
-        self.spool = spool
-        self.line = line
-        self.now = now
-        self.on_session = on_session
-        self._on_files = on_files
-        self._judge = judge
-        self._on_committed = on_committed
-
-    def open(
-        self,
-        *,
-        session: str | None = None,
-        workspace: str | None = None,
-        work_item: str | None = None,
-        turn_id: str | None = None,
-        ts: str | None = None,
-    ) -> Turn:
-        """Begin a turn; the arguments are links that its events inherit."""
-        return Turn(self, *self._begin(session, workspace, work_item, turn_id, ts))
-
-    def record(
-        self,
-        events: Sequence[Mapping[str, Any]],
-        *,
-        session: str | None = None,
-        workspace: str | None = None,
-        work_item: str | None = None,
-    ) -> Receipt:
-        """Record one whole turn from JSON events; if one of them is invalid, nothing of it is written."""
-        if not events:
-            hint = 'For example: {"kind": "message", "role": "user", "text": "…"}'
-            raise UsageError("a turn needs at least one event", hint=hint)
-        links = {"session": session, "workspace": workspace, "work_item": work_item}
-        parsed = self._parse(events, links)
-        with self.open(session=session, workspace=workspace, work_item=work_item) as turn:
-            for event in parsed:
-                turn.tell(event)
-        return turn.receipt
-
-    def open_held(
-        self, *, session: str | None = None, workspace: str | None = None, work_item: str | None = None
-    ) -> str:
-        """Begin a turn that several processes feed; return its id."""
-        links = {"session": session, "workspace": workspace, "work_item": work_item}
-        turn_id, header = self._header(None, links)
-        self.spool.open_turn(turn_id, header, held=True).close()
-        return turn_id
-
-    def add_held(self, turn_id: str | None, events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-        """Add events to a turn that several processes feed; return their ids and refs."""
-        turn = self._held(turn_id)
-        try:
-            return [turn.tell(event) for event in self._parse(events, turn.links)]
-        finally:
-            turn.let_go()
-
-    def close_held(self, turn_id: str | None, events: Sequence[Mapping[str, Any]] = ()) -> Receipt:
-        """Finish a turn that several processes fed, with last events."""
-        turn = self._held(turn_id)
-        try:
-            for event in self._parse(events, turn.links):
-                turn.tell(event)
-            turn.finish("completed")
-        finally:
-            turn.let_go()
-        return turn.receipt
-
-    def finish(self, turn: Turn, end: End) -> Receipt:
-        """Acknowledge a turn and bring it to the line as far as that can be done now."""
-        # While the turn is open, so that the record of each commit belongs to it.
-        warnings = self._claim_files(turn)
-        turn.acknowledge(end, self.now())
-        committed, reason, notes = self._commit(turn.id, turn.file.take_finished())
-        index = committed.turn_index if committed else None
-        return Receipt(
-            turn_id=turn.id,
-            turn_index=index,
-            on_disk=True,
-            committed=committed.commit if committed else None,
-            branch=self.branch(),
-            reason=reason,
-            indexed=False,
-            pushed=False,
-            records=[
-                *turn.findings.records,
-                *(one for one in (committed.added if committed else ()) if one not in turn.findings.records),
-                {"id": turn.id, "kind": "turn", "source_ref": f"turn:{turn.id}"},
-            ],
-            redactions=turn.findings.redactions,
-            warnings=LateList(lambda: [*warnings, *notes, *self._judge(turn.findings.bodies)]),
-            refused=committed.refused if committed else (),
-        )
-
-    def branch(self) -> str:
-        """Return the short name of the turn line; empty before its first turn."""
-        writer = self.line.writer()
-        return writer.branch if writer else ""
-
-    def commit_waiting(self) -> None:
-        """Bring what waits in the spool to the line, if that can be done now."""
-        with suppress(GitmemError, OSError):
-            self.line.commit_spooled(wait=LOCK_WAIT)
-            self._on_committed()
-
-    def _claim_files(self, turn: Turn) -> Sequence[str]:
-        if not turn.findings.paths:
-            return ()
-        try:
-            return list(self._on_files(turn.findings.paths, turn))
-        except (GitmemError, OSError) as error:
-            return [f"the turn's files were not committed: {error}"]
-
-    def _commit(
-        self, turn_id: str, told: SpooledTurn | None
-    ) -> tuple[CommittedTurn | None, str | None, Sequence[str]]:
-        # The turn is acknowledged: whatever fails here, the next command, turn or watcher tries again.
-        try:
-            run = self.line.commit_spooled(wait=LOCK_WAIT, told=told)
-            committed = run.committed.get(turn_id) or (
-                self.line.find(turn_id) if run.reason is None else None
-            )
-        except HomeLocked as error:
-            return None, error.message, ()
-        except (GitmemError, OSError) as error:
-            return None, f"kept in the spool: {error}", ()
-        reason = run.reason if committed or run.reason else "another process took it from the spool"
-        return committed, reason, [*run.warnings, *self._committed()]
-
-    def _committed(self) -> Sequence[str]:
-        try:
-            return self._on_committed()
-        except (GitmemError, OSError):  # it is done again at the next turn or open
-            return ()
-
-    def _parse(self, events: Sequence[Mapping[str, Any]], links: Mapping[str, Any]) -> list[Event]:
-        """Check all events before any of them is told; each names the first that is wrong."""
-        now = self.now()
-        given = {name: value for name, value in links.items() if value is not None}
-        parsed = []
-        for number, raw in enumerate(events):
-            try:
-                parsed.append(refuse_secret_names(parse_event({**given, **_mapping(raw)}, now=now)))
-            except (UsageError, ThreatFound) as error:
-                error.details["event"] = number
-                raise
-        return parsed
-
-    def _begin(
-        self,
-        session: str | None,
-        workspace: str | None,
-        work_item: str | None,
-        turn_id: str | None,
-        ts: str | None,
-    ) -> tuple[SpoolFile, Mapping[str, Any]]:
-        links = {"session": session, "workspace": workspace, "work_item": work_item, "ts": ts}
-        name, header = self._header(turn_id, links)
-        return self.spool.open_turn(name, header), header
-
-    def _header(self, turn_id: str | None, links: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        header: dict[str, Any] = {"opened": format_time(self.now())}
-        for name, value in links.items():
-            if value is not None:
-                header[name] = value if name == "ts" else refuse_secret(check_name(value, name), name)
-        return _turn_id(turn_id), header
-
-    def _held(self, turn_id: str | None) -> Turn:
-        file = self.spool.reopen_held(turn_id or self.spool.only_held())
-        known = read_turn(file.path)
-        turn = Turn(self, file, known.header)
-        for event in known.events:
-            turn.note(event)
-        turn.findings.redactions += [{"rule": rule, "record": record} for rule, record in known.redactions]
-        return turn
 
 
 class Turn:
@@ -251,7 +51,7 @@ class Turn:
 
     receipt: Receipt
 
-    def __init__(self, recorder: TurnRecorder, file: SpoolFile, header: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recorder, file: SpoolFile, header: Mapping[str, Any]) -> None:
         self.id = file.turn
         self.file = file
         self.findings = _Findings()
@@ -304,8 +104,7 @@ class Turn:
         Raises:
             InvalidRecord: the event is malformed; nothing of it was written.
         """
-        event = parse_event({**self.links, **_mapping(raw)}, now=self._recorder.now(), record_id=record_id)
-        return self.tell(refuse_secret_names(event))
+        return self.tell(take_event(raw, self.links, now=self._recorder.now(), record_id=record_id))
 
     def check_open(self) -> None:
         """Raise a `UsageError` if the turn has ended."""
@@ -384,18 +183,16 @@ class Turn:
         return {name: self._header[name] for name in LINKS if name in self._header}
 
 
-def _turn_id(given: str | None) -> str:
-    if given is None:
-        return mint_id("turn")
-    if not _TURN_ID.fullmatch(given):
-        raise UsageError(f"not a turn id: {given[:80]!r}", hint="It is turn_ and 15 hex digits.")
-    return given
+def take_event(raw: object, links: Mapping[str, Any], *, now: float, record_id: str | None = None) -> Event:
+    """Check an event given as a JSON object; what it does not say of its links, it takes from `links`.
 
-
-def _mapping(raw: object) -> Mapping[str, Any]:
+    Raises:
+        InvalidRecord: it is malformed.
+        ThreatFound: a secret stands where it cannot be replaced.
+    """
     if not isinstance(raw, Mapping):
         raise InvalidRecord(f"an event is a JSON object, not {json_type(raw)}")
-    return raw
+    return refuse_secret_names(parse_event({**links, **raw}, now=now, record_id=record_id))
 
 
 def refuse_secret_names(event: Event) -> Event:

@@ -13,7 +13,8 @@ from gitmem.json_view import JsonView
 from gitmem.lifecycle_rules import next_snapshot
 from gitmem.records import Event, Receipt, check_name, mint_id, parse_event, record_ref
 from gitmem.refs import parse_ref
-from gitmem.turn import Turn, TurnRecorder, refuse_secret_names
+from gitmem.turn import Turn, refuse_secret_names
+from gitmem.turn_recorder import TurnRecorder
 from gitmem.turn_work import TurnWork
 from gitmem.wait_rules import Wait, check_wait, wait_kind
 from gitmem.work_item import WorkItem

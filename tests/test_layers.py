@@ -61,11 +61,11 @@ FLOORS = [
         turn_places line_position line_merge line_recovery disk_copy episode_facts episode_closing
         line_draft turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
-        """init turn index_backlog index_batch index_trouble indexer reindexing index_runs memory_text
-        gone_entries memory_files source_errors agent_sight memory_get latest_snapshots search_candidates
-        scoring/ search_hits unindexed index_view index_status search status commit_found importers/
-        chosen_index machine_settings memory_records authoring refused_facts prose_writes entry_edits
-        memory_gate memory_stores store_tidying memory_tool retraction proposal_judging editing
+        """init turn turn_recorder index_backlog index_batch index_trouble indexer reindexing index_runs
+        memory_text gone_entries memory_files source_errors agent_sight memory_get latest_snapshots
+        search_candidates scoring/ search_hits unindexed index_view index_status search status commit_found
+        importers/ chosen_index machine_settings memory_records authoring refused_facts prose_writes
+        entry_edits memory_gate memory_stores store_tidying memory_tool retraction proposal_judging editing
         memory_status status_report sample_home shown file_writes session_messages session_discovery
         session_search work_files work work_listing past_tree episodes context_moment episode_anchors
         context_reading context home_reading_parts home_parts""",

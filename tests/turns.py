@@ -12,8 +12,8 @@ from gitmem.ledger import Ledger
 from gitmem.ledger_format import NO_PREV, BadLine, Line, decode, next_clock, seal, split_segment
 from gitmem.records import Record, parse_event
 from gitmem.spool import Spool
-from gitmem.turn import TurnRecorder
 from gitmem.turn_line import TurnLine
+from gitmem.turn_recorder import TurnRecorder
 
 HOME_ID = "h0123456789abcde"
 AGENT = f"aria <aria@{HOME_ID}.gitmem.invalid>"

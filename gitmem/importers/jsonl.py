@@ -16,8 +16,9 @@ from typing import Any, Final
 from gitmem.errors import GitmemError, InvalidRecord
 from gitmem.records import Event, check_name, derive_id, json_type, parse_event
 from gitmem.redaction import redact_values
-from gitmem.turn import TurnRecorder, refuse_secret_names
+from gitmem.turn import refuse_secret_names
 from gitmem.turn_line import BATCH
+from gitmem.turn_recorder import TurnRecorder
 
 #: What a line says about its place; everything else is the event.
 _PLACE: Final = ("turn",)

@@ -16,8 +16,9 @@ from gitmem.errors import InvalidRecord, NotFound, ThreatFound, UsageError
 from gitmem.file_lock import file_lock
 from gitmem.repository import Head
 from gitmem.spool import SpooledTurn
-from gitmem.turn import Turn, TurnRecorder
+from gitmem.turn import Turn
 from gitmem.turn_line import TurnLine
+from gitmem.turn_recorder import TurnRecorder
 from turns import Desk, check_chains, make_desk
 
 #: Put together at run time, so that scanners of this repository do not take it for one.
@@ -216,7 +217,7 @@ def test_a_secret_as_an_id_is_refused(desk: Desk, event: dict[str, Any]) -> None
 
 def test_a_busy_home_is_said_and_the_turn_is_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Acknowledged is acknowledged: the next turn brings both to the line, in their order."""
-    monkeypatch.setattr("gitmem.turn.LOCK_WAIT", 0.01)
+    monkeypatch.setattr("gitmem.turn_recorder.LOCK_WAIT", 0.01)
     with file_lock(desk.layout.home_lock, wait=0):
         receipt = desk.recorder.record([message("one")])
     assert (receipt.on_disk, receipt.committed, receipt.turn_index) == (True, None, None)

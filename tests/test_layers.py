@@ -68,7 +68,8 @@ FLOORS = [
         entry_edits memory_gate memory_stores store_tidying memory_tool retraction proposal_judging editing
         memory_status status_report sample_home shown file_writes session_messages session_discovery
         session_search work_files work work_listing past_tree episodes context_moment episode_anchors
-        context_reading context home_reading_parts home_parts""",
+        context_reading context home_reading_parts home_writing_parts
+        home_parts""",
         # 6 doors
         """watch_parts vigil watch home_episodes home_notes home_memory home_judging home_editing
         home_sessions home_session_search home_tools home_work home_context home demo watch_home

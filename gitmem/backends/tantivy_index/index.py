@@ -20,11 +20,10 @@ from gitmem.backends.tantivy_index.loose_part import LOOSE_SIZE
 from gitmem.backends.tantivy_index.part_view import PartView, open_part
 from gitmem.backends.tantivy_index.scratch import remove_abandoned
 from gitmem.backends.tantivy_index.writing import write_commit
-from gitmem.errors import HomeLocked
-from gitmem.file_lock import file_lock
+from gitmem.index_folder import is_readable, only_writer
 from gitmem.manifest import EMPTY, Manifest
 from gitmem.postings_cache import DEFAULT_BYTES, Postings, PostingsCache
-from gitmem.private_folder import make_private, remove_folder, remove_leftovers, standing_of
+from gitmem.private_folder import make_private, remove_folder
 from gitmem.search_index import IndexChange, IndexDamaged, IndexRefused
 
 #: A commit may remove files while they are being opened; then the next one is read.
@@ -57,33 +56,21 @@ class TantivyIndex:
         self.loose_size = loose_size
         self._folder = folder
         self._cache: PostingsCache[Postings] = PostingsCache(cache_bytes)
-        self._lock_file = folder.with_name(f"{folder.name}.lock")
         self._guard = threading.Lock()
         self._last: TantivySnapshot | None = None
 
     def snapshot(self) -> TantivySnapshot | None:
         """Return the index as the last commit left it, None where there is none yet."""
-        standing = standing_of(self._folder)
-        if standing == "absent":
+        if not is_readable(self._folder):
             return None
-        if standing == "foreign":
-            raise IndexRefused("the index folder is somebody else's: remove it")
-        if standing == "open":
-            raise IndexRefused("others may have filled the index folder: it is built anew")
         with self._guard, translated_reading():
             return self._read()
 
     @contextmanager
     def writing(self) -> Iterator[TantivyWriter | None]:
         """Become the writer; None where somebody else is."""
-        if standing_of(self._folder) == "foreign":
-            raise IndexRefused("the index folder is somebody else's: remove it")
-        try:
-            with file_lock(self._lock_file, wait=0):
-                remove_leftovers(self._folder)
-                yield TantivyWriter(self, self._folder)
-        except HomeLocked:
-            yield None
+        with only_writer(self._folder) as free:
+            yield TantivyWriter(self, self._folder) if free else None
 
     def close(self) -> None:
         """Forget what was read; the files go with it."""

@@ -23,12 +23,11 @@ from gitmem.backends.whoosh_index.files import (
 )
 from gitmem.backends.whoosh_index.segment import DecodedSegment, SegmentPart
 from gitmem.backends.whoosh_index.writer import write_commit
-from gitmem.errors import HomeLocked
-from gitmem.file_lock import file_lock
 from gitmem.index_damage import translated_damage
+from gitmem.index_folder import is_readable, only_writer
 from gitmem.manifest import EMPTY, Manifest
 from gitmem.postings_cache import DEFAULT_BYTES, Postings, PostingsCache
-from gitmem.private_folder import make_private, remove_folder, remove_leftovers, standing_of
+from gitmem.private_folder import make_private, remove_folder, standing_of
 from gitmem.search_index import IndexChange, IndexDamaged, IndexRefused
 
 #: A commit may remove files while they are being opened; then the next one is read.
@@ -46,7 +45,6 @@ class WhooshIndex:
     def __init__(self, folder: Path, cache_bytes: int = DEFAULT_BYTES) -> None:
         self._folder = folder
         self._cache: PostingsCache[Postings] = PostingsCache(cache_bytes)
-        self._lock_file = folder.with_name(f"{folder.name}.lock")
         self._guard = threading.Lock()
         self._segments: dict[str, DecodedSegment] = {}
         self._last: WhooshSnapshot | None = None
@@ -54,28 +52,16 @@ class WhooshIndex:
 
     def snapshot(self) -> WhooshSnapshot | None:
         """Return the index as the last commit left it, None where there is none yet."""
-        standing = standing_of(self._folder)
-        if standing == "absent":
+        if not is_readable(self._folder):
             return None
-        if standing == "foreign":
-            raise IndexRefused("the index folder is somebody else's: remove it")
-        if standing == "open":
-            raise IndexRefused("others may have filled the index folder: it is built anew")
         with self._guard, translated_damage():
             return self._read()
 
     @contextmanager
     def writing(self) -> Iterator[WhooshWriter | None]:
         """Become the writer; None where somebody else is."""
-        if standing_of(self._folder) == "foreign":
-            raise IndexRefused("the index folder is somebody else's: remove it")
-        try:
-            with file_lock(self._lock_file, wait=0):
-                remove_leftovers(self._folder)
-                with _whoosh_lock(self._folder) as free:
-                    yield WhooshWriter(self, self._folder) if free else None
-        except HomeLocked:
-            yield None
+        with only_writer(self._folder) as alone, _whoosh_lock(self._folder, alone) as free:
+            yield WhooshWriter(self, self._folder) if free else None
 
     def close(self) -> None:
         """Forget what was read; the files go with it."""
@@ -164,10 +150,10 @@ class WhooshWriter:
 
 
 @contextmanager
-def _whoosh_lock(folder: Path) -> Iterator[bool]:
-    """Hold Whoosh's own lock too, against other programs that open the index; say whether it was free."""
-    if standing_of(folder) != "private":
-        yield True
+def _whoosh_lock(folder: Path, alone: bool) -> Iterator[bool]:
+    """Hold Whoosh's own lock too, against other programs that open the index; say whether both were free."""
+    if not alone or standing_of(folder) != "private":
+        yield alone
         return
     lock = FileStorage(str(folder)).lock(f"{NAME}_WRITELOCK")
     if not lock.acquire():

@@ -18,9 +18,10 @@ from gitmem.errors import NotFound, ProtectedPath, UnsupportedFormat
 from gitmem.json_view import JsonView
 from gitmem.layout import CONFIG_FILE, MANAGED_FILES, MANAGED_FOLDERS, Layout, is_managed
 from gitmem.operator_branch import OperatorBranch
+from gitmem.path_names import fold_path
 from gitmem.redaction import refuse_secret
 from gitmem.subjects import ALLOWED, KIND, edit_subject, format_message
-from gitmem.tree_files import LIKE_A_FILE, Skipped, fold_path, list_files
+from gitmem.tree_files import LIKE_A_FILE, Skipped, list_files
 from gitmem.watched import is_litter
 from gitmem.work_tree import stat_file
 

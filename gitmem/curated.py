@@ -14,7 +14,8 @@ from gitmem.entries import Entry, count_chars, parse_store
 from gitmem.front_matter import read_front_matter
 from gitmem.layout import NOTES
 from gitmem.note_text import Note, make_note
-from gitmem.tree_files import FoundFile, Listing, Skipped, Twins, list_files, read_managed
+from gitmem.path_names import Twins
+from gitmem.tree_files import FoundFile, Listing, Skipped, list_files, read_managed
 
 #: Target of the agent's tool -> its store.
 STORES: Final = {"memory": "memory/MEMORY.md", "user": "memory/USER.md"}

@@ -11,8 +11,9 @@ from typing import Final
 from gitmem.curated import NOTE_SUFFIXES
 from gitmem.errors import ProtectedPath, RefusedError, UsageError
 from gitmem.layout import LEDGER, MANAGED_FOLDERS, NOTES
+from gitmem.path_names import fold_path, name_fault
 from gitmem.records import clean_text
-from gitmem.tree_files import LINK, NESTED, fold_path, name_fault
+from gitmem.tree_files import LINK, NESTED
 
 _MAX_NAME: Final = 200
 _MAX_PATH: Final = 800

@@ -24,12 +24,13 @@ from gitmem.note_ids import NoteIds
 from gitmem.note_paths import check_free, note_path
 from gitmem.note_tags import normalise_tags
 from gitmem.note_text import Note, make_note
+from gitmem.path_names import fold_path
 from gitmem.records import clean_text
 from gitmem.redaction import redact_secrets, refuse_secret
 from gitmem.refs import parse_ref
 from gitmem.repository import Repository
 from gitmem.slugs import make_slug
-from gitmem.tree_files import MAX_FILE, FoundFile, Listing, ManagedFile, Skipped, fold_path, read_managed
+from gitmem.tree_files import MAX_FILE, FoundFile, Listing, ManagedFile, Skipped, read_managed
 
 _SHORT_ID: Final = re.compile(r"[A-Za-z0-9_.-]{4,80}")
 _LEADING_BREAKS: Final = re.compile(r"[\r\n]+")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.catalog import path_order
+from gitmem.path_names import Twins, find_twins, name_fault
 
 #: A larger file is not read.
 MAX_FILE: Final = 8 * 1024 * 1024
@@ -20,7 +20,6 @@ MAX_DEPTH: Final = 32
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: O_NONBLOCK, because opening a pipe would wait for its other end.
 _OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CONTROLS: Final = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)))
 
 NESTED: Final = "a nested repository"
 LINK: Final = "a link; links are not followed"
@@ -56,14 +55,6 @@ class Skipped:
     path: str
     reason: str
     line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Twins:
-    """Paths that are one name on another machine: equal but for `case` or `unicode` form."""
-
-    paths: tuple[str, ...]
-    differs: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,30 +124,6 @@ def list_files(root: Path, folder: str, suffixes: Sequence[str], *, in_order: bo
     finally:
         os.close(descriptor)
     return walk.listing() if in_order else Listing(tuple(walk.files), tuple(walk.skipped))
-
-
-def fold_path(path: str) -> str:
-    """Return a path as the most forgiving file system sees it: composed, without case."""
-    return path.casefold() if path.isascii() else _composed(_composed(path).casefold())
-
-
-def find_twins(paths: Sequence[str]) -> tuple[Twins, ...]:
-    """Return the groups of paths that are one name on another machine."""
-    groups: dict[str, list[str]] = {}
-    for path in paths:
-        groups.setdefault(fold_path(path), []).append(path)
-    return tuple(_twins(group) for group in groups.values() if len(group) > 1)
-
-
-def name_fault(name: str) -> str | None:
-    """Say why a name cannot be listed, if it cannot."""
-    if name.isascii() and name.isprintable():
-        return None
-    if any("\udc80" <= char <= "\udcff" for char in name):
-        return "its name is not UTF-8"
-    if not _CONTROLS.isdisjoint(name):
-        return "its name has a control character"
-    return None
 
 
 @dataclass(slots=True)
@@ -314,12 +281,3 @@ def _size_fault(size: int) -> str | None:
 
 def _reason_of(error: OSError) -> str:
     return f"unreadable: {error.strerror or error}"
-
-
-def _twins(paths: Sequence[str]) -> Twins:
-    forms = {_composed(path) for path in paths}
-    return Twins(tuple(paths), "unicode form" if len(forms) == 1 else "case")
-
-
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)

@@ -15,7 +15,8 @@ from typing import Final
 
 from gitmem.errors import HeadMoved, ProtectedPath
 from gitmem.file_exchange import exchange, held_still, move_new
-from gitmem.tree_files import LINK, MAX_FILE, NESTED, fold_path
+from gitmem.path_names import fold_path
+from gitmem.tree_files import LINK, MAX_FILE, NESTED
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC

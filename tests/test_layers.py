@@ -39,7 +39,7 @@ FLOORS = [
         documents manifest authored_times postings_cache exact_words snippet advanced_query search_cursor
         search_reply session_rows session_view session_request session_reply text_merge branch_merge
         path_names settling tree_edit staging_extensions staging_area pack_format git_pattern attributes git_refs
-        episode_marks episode_rules episode_record git_config reachability growing_file ledger_tree
+        episode_marks episode_rules episode_record git_config reachability transfer_walk growing_file ledger_tree
         line_trees tree_changes ledger_growth index_merging token_estimate text_cut context_section
         context_planner quoting open_question turn_lines recent_turns episode_selection cache_identity
         execution_environment context_sections work_sections context_assembly context_record""",
@@ -47,7 +47,7 @@ FLOORS = [
         """layout episode_file episode_parse tree_files watched mounts durable_file file_lock linked_file
         git_lock recent_objects shared_files file_exchange work_tree home_owner attribute_files
         commit_signing new_repository ref_files pack_files pack_sources private_folder search_index
-        index_folder index_damage memory_part changes cat_file templates/""",
+        index_folder index_damage memory_part changes cat_file remote_repository push_rules templates/""",
         # 3 one library each, and the fakes
         """backends/dulwich_repository backends/whoosh_index/ backends/tantivy_index/
         backends/watchdog_changes testing/""",

@@ -21,7 +21,8 @@ from gitmem.curated import (
     read_prose,
     read_store,
 )
-from gitmem.tree_files import MAX_FILE, ManagedFile, Skipped, find_twins, fold_path, read_managed
+from gitmem.path_names import find_twins, fold_path
+from gitmem.tree_files import MAX_FILE, ManagedFile, Skipped, read_managed
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
     GitmemError
       UsageError (also ValueError)   fix the call                exit 2
-        InvalidRecord, InvalidRef, InvalidRevisionTransition
+        InvalidRecord, InvalidRef, InvalidRevisionTransition, InvalidRemote
       RefusedError                   change the content          exit 3
         ThreatFound, ProtectedPath, AmbiguousMatch, BudgetExceeded, WorkItemExists, WorkItemNotOpen
       NotFound                       look elsewhere              exit 4
@@ -12,6 +12,7 @@
       ConflictError                  retry                       exit 11
         HomeLocked, HeadMoved, RevisionConflict
       RemoteError                    check the remote, retry     exit 13
+        RemoteUnreachable, RemoteDenied, RemoteTimeout, NotARepository, RemoteMisbehaved
       CorruptionError                stop; run verify            exit 20
         LedgerCorrupt, EpisodeMoved
 
@@ -65,6 +66,12 @@ class InvalidRevisionTransition(UsageError):
     """A caller names a revision that cannot follow the one that it expects."""
 
     code = "invalid_revision_transition"
+
+
+class InvalidRemote(UsageError):
+    """A URL or path of a remote is not one that gitmem connects to."""
+
+    code = "invalid_remote"
 
 
 class RefusedError(GitmemError):
@@ -228,6 +235,36 @@ class RemoteError(GitmemError):
 
     code = "remote_error"
     exit_code = 13
+
+
+class RemoteUnreachable(RemoteError):
+    """Nothing answers there, or the connection broke."""
+
+    code = "remote_unreachable"
+
+
+class RemoteDenied(RemoteError):
+    """The remote does not let this user in, or does not believe that it is them."""
+
+    code = "remote_denied"
+
+
+class RemoteTimeout(RemoteError):
+    """The remote did not finish within the time limit."""
+
+    code = "remote_timeout"
+
+
+class NotARepository(RemoteError):
+    """There is no Git repository under this URL, or this user may not see it."""
+
+    code = "remote_not_a_repository"
+
+
+class RemoteMisbehaved(RemoteError):
+    """What the remote sent is damaged, incomplete or larger than allowed; nothing of it was kept."""
+
+    code = "remote_misbehaved"
 
 
 class CorruptionError(GitmemError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitmem.testing.memory_remote import MemoryRemote, MemoryRemotes, RemotePoint
 from gitmem.testing.memory_repository import FaultPoint, MemoryRepository
 
-__all__ = ["FaultPoint", "MemoryRepository"]
+__all__ = ["FaultPoint", "MemoryRemote", "MemoryRemotes", "MemoryRepository", "RemotePoint"]

@@ -1,0 +1,227 @@
+"""Which objects travel: what a remote lacks, and whether what came from one is whole."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gitmem.errors import CorruptionError, ObjectMissing
+from gitmem.git_objects import parse_commit, parse_tag, parse_tree
+from gitmem.repository import SUBMODULE_MODE, TREE_MODE, Commit, ObjectKind, ObjectReader, TreeEntry
+
+_LACKING: Final = 1
+_KNOWN: Final = 2
+
+
+class WalkTooLong(Exception):
+    """More commits are new than the walk was allowed to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewHistory:
+    """What a remote lacks.
+
+    Attributes:
+        tags: ids of annotated tags.
+        commits: oldest first.
+        other: blobs and trees that are pushed by themselves.
+    """
+
+    tags: tuple[str, ...]
+    commits: tuple[Commit, ...]
+    other: tuple[str, ...] = ()
+
+
+def new_history(
+    own: ObjectReader, tips: Sequence[str], known: Collection[str], *, most: int | None = None
+) -> NewHistory:
+    """Return what is reachable from `tips` and not from what the remote has.
+
+    Both are painted, newest commits first, until nothing is left that only the tips reach; so the cost is
+    that of what is new, whatever lies behind it. Clocks that are wrong make more of it, never less.
+
+    Args:
+        own: the own store.
+        tips: the new values, commits or tags.
+        known: values that the remote has; those that are not in the own store tell nothing.
+        most: how many new commits may be looked at.
+
+    Raises:
+        WalkTooLong: more are new.
+        ObjectMissing: a tip is not in the own store.
+    """
+    tags: dict[str, None] = {}
+    commits: list[str] = []
+    other: list[str] = []
+    for tip in tips:
+        if tip in known:
+            continue
+        kind, target = _peel(own, tip, tags, known)
+        (commits if kind == "commit" else other).append(target)
+    walk = _Painting(own)
+    for commit_id in known:
+        walk.paint(commit_id, _KNOWN)
+    for commit_id in commits:
+        walk.paint(commit_id, _LACKING)
+    return NewHistory(tuple(tags), tuple(reversed(list(walk.lacking(most)))), tuple(other))
+
+
+def lacking_objects(own: ObjectReader, history: NewHistory) -> Iterator[str]:
+    """Yield the ids of the objects to send, none twice: tags, commits, and what is new in their trees.
+
+    The tree of each commit is compared with its parents' by the ids of their entries; what did not change is
+    not opened.
+    """
+    seen: set[str] = set()
+    yield from _once(history.tags, seen)
+    for commit in history.commits:
+        yield from _once([commit.id], seen)
+        parents = [_tree_of(own, parent) for parent in commit.parents]
+        yield from _changed(own, commit.tree, [tree for tree in parents if tree], seen)
+    for object_id in history.other:
+        if own.read(object_id)[0] == "tree":
+            yield from _changed(own, object_id, [], seen)
+        else:
+            yield from _once([object_id], seen)
+
+
+def check_whole(
+    wants: Sequence[str],
+    arrived: Callable[[str], tuple[ObjectKind, bytes] | None],
+    contains: Callable[[str], bool],
+) -> None:
+    """Make sure that nothing is missing from what arrived, starting at what was asked for.
+
+    Args:
+        wants: ids that were asked for.
+        arrived: returns kind and content of an object that came, else None; of a blob the content may be
+            empty.
+        contains: says whether the own store has an object, with all that it needs.
+
+    Raises:
+        CorruptionError: an object is missing, of another kind than where it is named says, or damaged.
+    """
+    waiting: list[tuple[str, ObjectKind | None]] = [(want, None) for want in wants]
+    asked: set[str] = set()
+    while waiting:
+        object_id, expected = waiting.pop()
+        if object_id in asked:
+            continue
+        asked.add(object_id)
+        found = arrived(object_id)
+        if found is None:
+            if not contains(object_id):
+                raise CorruptionError(f"object {object_id} did not come", object=object_id)
+            continue
+        if expected not in (None, found[0]):
+            raise CorruptionError(f"{object_id} is a {found[0]}, not a {expected}", object=object_id)
+        waiting += [link for link in links_of(object_id, *found) if link[0] not in asked]
+
+
+def links_of(object_id: str, kind: ObjectKind, content: bytes) -> list[tuple[str, ObjectKind | None]]:
+    """Return id and expected kind of everything that an object needs; of submodules nothing.
+
+    Raises:
+        CorruptionError: it is damaged.
+    """
+    if kind == "blob":
+        return []
+    if kind == "tag":
+        return [(_target_of(content), None)]
+    try:
+        if kind == "tree":
+            return [_link_of(entry) for entry in parse_tree(content) if entry.mode != SUBMODULE_MODE]
+        commit = parse_commit(object_id, content)
+    except ValueError as error:
+        raise CorruptionError(f"a damaged {kind} object {object_id}", object=object_id) from error
+    return [(commit.tree, "tree"), *((parent, "commit") for parent in commit.parents)]
+
+
+@dataclass(slots=True)
+class _Painting:
+    own: ObjectReader
+    colours: dict[str, int] = field(default_factory=dict)
+    queue: list[tuple[int, str, Commit]] = field(default_factory=list)
+    hunting: set[str] = field(default_factory=set)
+
+    def paint(self, commit_id: str, colour: int) -> None:
+        known = self.colours.get(commit_id, 0)
+        if known | colour == known:
+            return
+        try:
+            commit = self.own.read_commit(commit_id)
+        except (ObjectMissing, CorruptionError):
+            return  # behind the edge of a shallow clone, or no commit; the remote will say if it lacks it
+        self.colours[commit_id] = known | colour
+        if known | colour == _LACKING:
+            self.hunting.add(commit_id)
+        else:
+            self.hunting.discard(commit_id)
+        heapq.heappush(self.queue, (-commit.commit_time, commit_id, commit))
+
+    def lacking(self, most: int | None) -> Iterator[Commit]:
+        """Yield the new commits, newest first."""
+        found: dict[str, Commit] = {}
+        while self.hunting:
+            _, commit_id, commit = heapq.heappop(self.queue)
+            self.hunting.discard(commit_id)
+            colour = self.colours[commit_id]
+            if colour == _LACKING:
+                found[commit_id] = commit
+                if most is not None and len(found) > most:
+                    raise WalkTooLong
+            for parent in commit.parents:
+                self.paint(parent, colour)
+        yield from (commit for key, commit in found.items() if self.colours[key] == _LACKING)
+
+
+def _peel(
+    own: ObjectReader, object_id: str, tags: dict[str, None], known: Collection[str]
+) -> tuple[ObjectKind, str]:
+    kind, content = own.read(object_id)
+    while kind == "tag" and object_id not in tags and object_id not in known:
+        tags[object_id] = None
+        object_id = parse_tag(content)[0]
+        kind, content = own.read(object_id)
+    return kind, object_id
+
+
+def _tree_of(own: ObjectReader, commit_id: str) -> str | None:
+    try:
+        return own.read_commit(commit_id).tree
+    except ObjectMissing:
+        return None
+
+
+def _changed(own: ObjectReader, tree: str, before: Sequence[str], seen: set[str]) -> Iterator[str]:
+    if tree in seen or tree in before:
+        return
+    seen.add(tree)
+    yield tree
+    olds = [{entry.name: entry for entry in own.read_tree(old)} for old in before]
+    for entry in own.read_tree(tree):
+        there = [old[entry.name] for old in olds if entry.name in old]
+        if entry.mode == SUBMODULE_MODE or any(one.id == entry.id for one in there):
+            continue
+        if entry.mode == TREE_MODE:
+            trees = [one.id for one in there if one.mode == TREE_MODE]
+            yield from _changed(own, entry.id, trees, seen)
+        else:
+            yield from _once([entry.id], seen)
+
+
+def _once(ids: Sequence[str], seen: set[str]) -> Iterator[str]:
+    for object_id in ids:
+        if object_id not in seen:
+            seen.add(object_id)
+            yield object_id
+
+
+def _target_of(content: bytes) -> str:
+    return parse_tag(content)[0]
+
+
+def _link_of(entry: TreeEntry) -> tuple[str, ObjectKind]:
+    return entry.id, "tree" if entry.mode == TREE_MODE else "blob"

@@ -77,7 +77,7 @@ class Ledger:
         self._lock = threading.RLock()
         self._known: tuple[frozenset[str], Mapping[str, Segment]] = (frozenset(), {})
         self._receipts: tuple[frozenset[tuple[str, str]], Receipts] = (frozenset(), read_receipts({}))
-        self._contents: OrderedDict[tuple[str, ...], bytes] = OrderedDict()
+        self._contents: OrderedDict[str, tuple[tuple[str, ...], bytes]] = OrderedDict()
         self._cached = 0
         self._damaged: dict[str, str] = {}
 
@@ -115,7 +115,7 @@ class Ledger:
             ObjectMissing: none of its versions can be read.
         """
         receipts = self.receipts()
-        content = self._union(segment.blobs)
+        content = self._union(segment)
         return close_segment(content, receipts) if receipts.records else content
 
     def segment_lines(self, segment: Segment) -> list[Line]:
@@ -254,7 +254,7 @@ class Ledger:
     def _lines_of(self, segment: Segment, needle: bytes = b"") -> list[Line]:
         """Return a segment's good lines; none where it lacks `needle`, or where nothing of it can be read."""
         with suppress(ObjectMissing):
-            if needle in self._union(segment.blobs):
+            if needle in self._union(segment):
                 return self.segment_lines(segment)
         return []
 
@@ -280,21 +280,25 @@ class Ledger:
                 found[path] = Segment(path, name.writer, name.number, ids)
         return found
 
-    def _union(self, blobs: tuple[str, ...]) -> bytes:
+    def _union(self, segment: Segment) -> bytes:
         with self._lock:
-            content = self._contents.get(blobs)
-            if content is not None:
-                self._contents.move_to_end(blobs)
+            blobs, content = self._contents.get(segment.path, ((), b""))
+            if blobs == segment.blobs:
+                self._contents.move_to_end(segment.path)
                 return content
-        versions = list(self._versions(blobs))
+        versions = list(self._versions(segment.blobs))
         content = versions[0] if len(versions) == 1 else union_segments(versions)
-        with self._lock:
-            if blobs not in self._contents and len(versions) == len(blobs):
-                self._contents[blobs] = content
-                self._cached += len(content)
-            while self._cached > _CACHE_BYTES and len(self._contents) > 1:
-                self._cached -= len(self._contents.popitem(last=False)[1])
+        if len(versions) == len(segment.blobs):
+            self._remember(segment, content)
         return content
+
+    def _remember(self, segment: Segment, content: bytes) -> None:
+        """Keep what a segment holds now instead of what it held before: one grows with every turn."""
+        with self._lock:
+            self._cached += len(content) - len(self._contents.pop(segment.path, ((), b""))[1])
+            self._contents[segment.path] = segment.blobs, content
+            while self._cached > _CACHE_BYTES and len(self._contents) > 1:
+                self._cached -= len(self._contents.popitem(last=False)[1][1])
 
     def _versions(self, blobs: tuple[str, ...]) -> Iterator[bytes]:
         missing = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ from gitmem.repository import (
 )
 
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}")
-#: Folders kept in memory, mostly those of days: some thirteen years of one line.
-_FOLDERS: Final = 5000
+#: Folders kept beyond those that the tips hold: at each turn the day's folder is another one.
+_SPARE: Final = 8
 
 Files = tuple[tuple[str, str], ...]
 
@@ -51,7 +50,8 @@ class LineTrees:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._folders: OrderedDict[str, Files] = OrderedDict()
+        self._folders: dict[str, Files] = {}
+        self._used: dict[str, frozenset[str]] = {}
         self._tips: dict[str, LineTree] = {}
 
     def read(self, tips: Collection[str]) -> Iterator[tuple[str, LineTree | None]]:
@@ -66,6 +66,14 @@ class LineTrees:
                 with suppress(GitmemError):
                     self._tips[tip] = self._read(tip)
             yield tip, self._tips.get(tip)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Drop folders that no tip holds any more, a few at a time."""
+        self._used = {tip: ids for tip, ids in self._used.items() if tip in self._tips}
+        used = frozenset[str]().union(*self._used.values())
+        if len(self._folders) > len(used) + _SPARE:
+            self._folders = {tree_id: files for tree_id, files in self._folders.items() if tree_id in used}
 
     def _read(self, tip: str) -> LineTree:
         root = self._repository.read_commit(tip).tree
@@ -73,18 +81,18 @@ class LineTrees:
         if ledger is None or ledger.mode != TREE_MODE:
             return LineTree(root, (), ())
         folders = list(_folders(self._repository.read_tree(ledger.id)))
-        months = [folder for folder in folders if _MONTH.fullmatch(folder.name)]
-        files = tuple(file for month in months for file in self._month(month))
-        forgotten = next((self._receipts(folder.id) for folder in folders if folder.name == "forgotten"), ())
-        return LineTree(root, files, forgotten)
+        days = [day for folder in folders if _MONTH.fullmatch(folder.name) for day in self._days(folder)]
+        receipts = [folder.id for folder in folders if folder.name == "forgotten"]
+        files = tuple((f"{path}/{name}", blob) for path, day in days for name, blob in self._day(day))
+        self._used[tip] = frozenset([*(day for _, day in days), *receipts])
+        return LineTree(root, files, self._receipts(receipts[0]) if receipts else ())
 
     def _receipts(self, tree_id: str) -> Files:
         return self._cached(tree_id, lambda: walk_tree(self._repository, tree_id, "forgotten/"))
 
-    def _month(self, month: TreeEntry) -> Iterator[tuple[str, str]]:
+    def _days(self, month: TreeEntry) -> Iterator[tuple[str, str]]:
         for day in _folders(self._repository.read_tree(month.id)):
-            for name, blob in self._day(day.id):
-                yield f"ledger/{month.name}/{day.name}/{name}", blob
+            yield f"ledger/{month.name}/{day.name}", day.id
 
     def _day(self, tree_id: str) -> Files:
         return self._cached(tree_id, lambda: ((e.name, e) for e in self._repository.read_tree(tree_id)))
@@ -94,8 +102,6 @@ class LineTrees:
         if files is None:
             files = tuple((name, entry.id) for name, entry in read() if _is_file(entry))
             self._folders[tree_id] = files
-            if len(self._folders) > _FOLDERS:
-                self._folders.popitem(last=False)
         return files
 
 

@@ -39,11 +39,11 @@ class Reader:
         return self._extract(content)
 
 
-def put_segments(desk: Desk, first: int, last: int) -> None:
-    """Bring segments of another machine, each of three lines."""
+def put_segments(desk: Desk, first: int, last: int, *, lines: int = 3) -> None:
+    """Bring segments of another machine, each of three lines or as many as are asked for."""
     files: dict[str, bytes | None] = {
         f"ledger/2026-11/30/{WRITER}-{number:04d}.jsonl": join_lines(
-            chain([{"kind": "message", "role": "user", "text": f"{number} {line}"} for line in range(3)])
+            chain([{"kind": "message", "role": "user", "text": f"{number} {line}"} for line in range(lines)])
         )
         for number in range(first, last + 1)
     }
@@ -109,25 +109,61 @@ def kept_text(reader: Reader, desk: Desk) -> str:
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "lost"),
     [
-        lambda content: b"",
-        lambda content: content[: len(content) // 2],
-        lambda content: content.replace(b",3]", b",4]", 1),
-        lambda content: content.partition(b"\n")[0] + b"\n[" * 40_000,
-        lambda content: b"\xff" + content,
-        lambda content: content.partition(b"\n")[0] + b"\n" + json.dumps({"a": 1}).encode(),
+        (lambda content: b"", 10),
+        (lambda content: content[:-3], 1),
+        (lambda content: content.replace(b",3]", b",4]", 1), 1),
+        (lambda content: content.partition(b"\n")[0] + b"\n[" * 40_000 + b"\n", 10),
+        (lambda content: b"\xff" + content, 10),
+        (lambda content: content.partition(b"\n")[0] + b"\n" + json.dumps({"a": 1}).encode() + b"\n", 10),
     ],
     ids=["empty", "torn", "changed", "deep", "not text", "another shape"],
 )
-def test_a_damaged_file_is_worth_nothing(desk: Desk, damage: Callable[[bytes], bytes]) -> None:
-    """Everything is read again, and the file is whole again."""
+def test_what_is_damaged_in_the_file_is_read_again(
+    desk: Desk, damage: Callable[[bytes], bytes], lost: int
+) -> None:
+    """A line that does not fit its check is worth nothing, and the file is whole again."""
     expected = Reader(desk).facts.values()
     kept(desk).write_bytes(damage(kept(desk).read_bytes()))
     reader = Reader(again(desk))
-    assert (reader.facts.values(), reader.count) == (expected, 10)
+    assert (reader.facts.values(), reader.count) == (expected, lost)
     healed = Reader(again(desk))
     assert (healed.facts.values(), healed.count) == (expected, 0)
+
+
+def test_the_file_grows_by_what_is_new_and_is_made_anew_in_time(desk: Desk) -> None:
+    """Keeping costs as much as what changed, not as the ledger; what is superseded does not pile up."""
+    reader = Reader(desk)
+    reader.facts.values()
+    sizes = []
+    for number in range(20):
+        begun = kept(desk).read_bytes()
+        put_segments(desk, 11 + 5 * number, 15 + 5 * number)
+        reader.facts.values()
+        assert kept(desk).read_bytes().startswith(begun)
+        sizes.append(len(kept(desk).read_bytes()) - len(begun))
+    assert max(sizes) < 2 * min(sizes)
+    for number in range(40):
+        put_segments(desk, 1, 5, lines=4 + number)
+        reader.facts.values()
+    lines = kept(desk).read_bytes().count(b"\n") - 1
+    assert len(reader.facts.values()) == 110
+    assert lines <= 2 * 110 + 64
+    assert Reader(again(desk)).facts.values() == reader.facts.values()
+
+
+def test_two_processes_keep_beside_each_other(desk: Desk) -> None:
+    """What one process adds to the file stands beside what the other added, and both are taken."""
+    one, two = Reader(desk), Reader(again(desk))
+    one.facts.values()
+    two.facts.values()
+    put_segments(desk, 11, 15)
+    one.facts.values()
+    put_segments(desk, 16, 20)
+    two.facts.values()
+    later = Reader(again(desk))
+    assert (len(later.facts.values()), later.count) == (20, 0)
 
 
 def test_another_version_reads_everything(desk: Desk) -> None:

@@ -8,22 +8,18 @@ branch: the other way round the operator's next commit would silently take the a
 
 from __future__ import annotations
 
-import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 from gitmem.branch_changes import PendingWrite
+from gitmem.branch_files import BranchBusy, BranchFiles, RefStep
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.branch_tags import tag_object
 from gitmem.commit_signing import is_signing, sign_commit
-from gitmem.durable_file import sync_folder
-from gitmem.errors import HeadMoved, HomeLocked
-from gitmem.git_lock import git_lock, lock_mark, remove_stale
+from gitmem.errors import HeadMoved
 from gitmem.git_objects import hash_object, make_commit, make_object, parse_commit
-from gitmem.git_refs import format_reflog, is_logged
 from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout
 from gitmem.pending_writes import Landing
@@ -34,13 +30,6 @@ from gitmem.staging_area import StagedFile
 from gitmem.subjects import KIND, format_message, found_subject
 from gitmem.tree_edit import TreeFile, edit_tree
 from gitmem.work_tree import ANYTHING, ReplacedFile, replaced_file
-
-#: Seconds to wait for each of Git's locks.
-LOCK_WAIT = 1.0
-
-
-class BranchBusy(Exception):
-    """The branch cannot be moved now; the message says why, for a receipt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +53,7 @@ class BranchLanding:
     Args:
         repository: the object store, refs and configuration.
         layout: folders.
+        files: locks and moves the branch.
         owner: to whom new files belong.
         agent: `Name <mail>` that commits what was found.
         operator: `Name <mail>` that wrote what was found.
@@ -75,6 +65,7 @@ class BranchLanding:
         self,
         repository: Repository,
         layout: Layout,
+        files: BranchFiles,
         owner: HomeOwner,
         *,
         agent: str,
@@ -84,7 +75,7 @@ class BranchLanding:
     ) -> None:
         self._repository = repository
         self._layout = layout
-        self._mark = lock_mark(layout.common_dir)
+        self._files = files
         self._owner = owner
         self._agent = agent
         self._operator = operator
@@ -159,7 +150,7 @@ class BranchLanding:
                     for path, content in plan.disk.items()
                 }
                 self._step("prepared")
-                with self._locks(head):
+                with self._files.locks(head):
                     self._step("locked")
                     self._look_again(snapshot, plan)
                     begun = True
@@ -172,20 +163,6 @@ class BranchLanding:
                 if not begun:
                     note(None)
             self._step("unlocked")
-
-    def clear_stale_locks(self, head: Head, branch: str | None) -> None:
-        """Remove what a killed gitmem left of Git's locks; call only under the home's lock."""
-        branches = {name for name in (head.branch, branch) if name is not None}
-        own = self._layout.git_dir
-        for path in (own / "index", own / "HEAD", *map(self._branch_file, branches)):
-            with suppress(OSError):
-                remove_stale(path)
-
-    def make_durable(self, branch: str | None) -> None:
-        """Make the last move of a branch durable."""
-        if branch is not None:
-            with suppress(FileNotFoundError):
-                sync_folder(self._branch_file(branch).parent)
 
     def _words(self, planned: PlannedCommit, writes: Mapping[str, PendingWrite]) -> tuple[str, str, str]:
         if planned.write is None:
@@ -215,22 +192,6 @@ class BranchLanding:
             replaced_file(self._layout.root, path, raw, mode=mode, token=token, grant=self._owner.give)
         )
 
-    @contextmanager
-    def _locks(self, head: Head) -> Iterator[None]:
-        assert head.branch is not None
-        names = (
-            self._layout.git_dir / "index",
-            self._layout.git_dir / "HEAD",
-            self._branch_file(head.branch),
-        )
-        with ExitStack() as stack:
-            for path in names:
-                try:
-                    stack.enter_context(git_lock(path, wait=LOCK_WAIT, mark=self._mark))
-                except HomeLocked as error:
-                    raise BranchBusy(error.message) from error
-            yield
-
     def _look_again(self, snapshot: BranchSnapshot, plan: SettlePlan) -> None:
         state = snapshot.read_state()
         if state.obstacle is not None:
@@ -257,63 +218,8 @@ class BranchLanding:
                 self._step("index written")
                 move()
             self._step("staged")
-        head = snapshot.state.head
-        assert head.branch is not None
         if made.chain:
-            self._log(head, made)
-            self._step("logged")
-            branch = self._branch_file(head.branch)
-            self._write_ref(branch, made.chain[-1][0])
-            self._step("moved")
-
-    def _log(self, head: Head, made: MadeCommits) -> None:
-        assert head.branch is not None
-        setting = self._repository.config("core.logAllRefUpdates")
-        old, rows = head.commit or ABSENT, b""
-        for commit, message, who in made.chain:
-            subject = message.split("\n", 1)[0]
-            word = "commit (initial)" if old == ABSENT else "commit"
-            rows += format_reflog(
-                old=old, new=commit, who=who, seconds=int(self._now()), message=f"{word}: {subject}"
-            )
-            old = commit
-        logs = {"HEAD": self._layout.git_dir / "logs", head.branch: self._layout.common_dir / "logs"}
-        for name, folder in logs.items():
-            self._append(folder / name, rows, create=is_logged(name, setting))
-
-    def _append(self, path: Path, rows: bytes, *, create: bool) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        try:
-            if create:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, flags, 0o666)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        try:
-            self._owner.grant(descriptor)
-            os.write(descriptor, rows)
-        finally:
-            os.close(descriptor)
-
-    def _write_ref(self, path: Path, commit: str) -> None:
-        # The name of the file beside is that of every mover of refs here; under the lock one is enough.
-        beside = path.with_name(f".{path.name}.gitmem-new")
-        descriptor = os.open(
-            beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666
-        )
-        try:
-            os.write(descriptor, commit.encode("ascii") + b"\n")
-            self._owner.grant(descriptor)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        # This fsync, the last before the branch moves, also carries the moves of files and index to the disk.
-        self._step("ref written")
-        beside.replace(path)
-        sync_folder(path.parent)
-
-    def _branch_file(self, branch: str) -> Path:
-        return self._layout.common_dir / branch
+            self._files.move(snapshot.state.head, _steps(snapshot.state.head, made))
 
 
 def tree_mode(snapshot: BranchSnapshot, plan: SettlePlan, path: str) -> int:
@@ -322,6 +228,16 @@ def tree_mode(snapshot: BranchSnapshot, plan: SettlePlan, path: str) -> int:
     if path in plan.found or view.head is None:
         return view.mode
     return view.head.mode if view.head.mode in (FILE_MODE, EXECUTABLE_MODE) else FILE_MODE
+
+
+def _steps(head: Head, made: MadeCommits) -> list[RefStep]:
+    """Return what the reflogs say of commits, in the words of `git commit`."""
+    steps: list[RefStep] = []
+    for commit, message, who in made.chain:
+        word = "commit" if steps or head.commit else "commit (initial)"
+        subject = message.split("\n", 1)[0]
+        steps.append(RefStep(commit, who, f"{word}: {subject}"))
+    return steps
 
 
 def _landing(plan: SettlePlan, made: MadeCommits, head: Head) -> Landing:

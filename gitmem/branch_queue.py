@@ -13,8 +13,9 @@ from typing import Final
 
 from gitmem.attribute_files import AttributeFiles
 from gitmem.branch_changes import PendingWrite, Settled
+from gitmem.branch_files import BranchBusy, BranchFiles
 from gitmem.branch_home import BranchHome
-from gitmem.branch_landing import BranchBusy, BranchLanding
+from gitmem.branch_landing import BranchLanding
 from gitmem.branch_merge import CONFLICTS, conflict_of
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.branch_tags import TAGS, BranchTags
@@ -49,6 +50,7 @@ class QueueParts:
     layout: Layout
     attributes: AttributeFiles
     pending: PendingWrites
+    files: BranchFiles
     landing: BranchLanding
     home: BranchHome
     branch: str | None
@@ -128,7 +130,7 @@ class QueueTurn:
         self._unfinished: Landing | None = None
         self.waiting = parts.pending.read()
         self.done: dict[str, Settled] = {}
-        parts.landing.clear_stale_locks(parts.repository.head(), parts.branch)
+        parts.files.clear_stale_locks(parts.repository.head(), parts.branch)
         for write in self.waiting:
             self._remove_leftovers(write.paths, write.id)
         landing = parts.pending.read_landing()
@@ -192,7 +194,7 @@ class QueueTurn:
             for write in self.waiting
             if write.id in landing.commits
         }
-        self._parts.landing.make_durable(self._parts.branch or self._parts.repository.head().branch)
+        self._parts.files.make_durable(self._parts.branch or self._parts.repository.head().branch)
         self._finish(self.waiting, self.done)
         self.waiting = [write for write in self.waiting if write.id not in self.done]
 

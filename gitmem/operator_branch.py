@@ -21,6 +21,7 @@ from gitmem.branch_changes import (
     Settled,
     WriteOutcome,
 )
+from gitmem.branch_files import BranchFiles
 from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchLanding
 from gitmem.branch_queue import QueueParts, QueueTurn
@@ -30,6 +31,7 @@ from gitmem.errors import HeadMoved, ProtectedPath, UsageError
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import hash_object
 from gitmem.git_state import held_lock, read_git_state
+from gitmem.head_advance import Advance, HeadAdvance, HeadMove
 from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout, is_managed
 from gitmem.pending_writes import PendingWrites, mint_write_id
@@ -86,14 +88,21 @@ class OperatorBranch:
         self.operator = operator
         self._now = now
         self._owner = HomeOwner(layout, repository.config)
+        files = BranchFiles(layout, self._owner, repository.config, now, checkpoint)
+        attributes = AttributeFiles(layout, repository.config)
+        self._advance = HeadAdvance(
+            repository, layout, attributes, files, self._owner, branch=name, checkpoint=checkpoint
+        )
         self._parts = QueueParts(
             repository=repository,
             layout=layout,
-            attributes=AttributeFiles(layout, repository.config),
+            attributes=attributes,
             pending=PendingWrites(layout.pending),
+            files=files,
             landing=BranchLanding(
                 repository,
                 layout,
+                files,
                 self._owner,
                 agent=agent,
                 operator=operator,
@@ -162,12 +171,27 @@ class OperatorBranch:
             locked: the caller holds the home's lock.
         """
         pending = self._parts.pending
-        if not pending.read() and pending.read_landing() is None:
+        if not pending.read() and pending.read_landing() is None and not self._advance.is_begun:
             return []
         self._owner.check()
         with self._lock(locked=locked):
             turn = QueueTurn(self._parts)
             return [*turn.done.values(), *turn.settle().settled.values()]
+
+    def advance(self, move: HeadMove, *, locked: bool = False) -> Advance:
+        """Move HEAD's branch to a commit that follows it, with files and staging area, as a pull does.
+
+        Args:
+            move: from where to where.
+            locked: the caller holds the home's lock.
+
+        Raises:
+            HeadMoved: the branch is not where the move begins; nothing was done.
+            HomeLocked: another process kept the home's lock.
+        """
+        self._owner.check()
+        with self._lock(locked=locked):
+            return self._advance.move(move)
 
     def look(self, *, staged: bool = True) -> BranchSnapshot:
         """Return what there is now.
@@ -208,6 +232,8 @@ class OperatorBranch:
     def _lock(self, *, locked: bool) -> Iterator[None]:
         with nullcontext() if locked else file_lock(self._parts.layout.home_lock, wait=_HOME_WAIT):
             try:
+                if self._advance.is_begun:
+                    self._advance.finish()
                 yield
             finally:
                 self._owner.hand_over()

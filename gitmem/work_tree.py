@@ -48,6 +48,11 @@ class ReplacedFile:
         self._beside: str | None = None
         self._displaced: tuple[str, os.stat_result] | None = None
 
+    @property
+    def removes(self) -> bool:
+        """Whether the file is to be removed: nothing lies beside it."""
+        return self._beside is None
+
     def write_beside(self, content: bytes, mode: int | None, grant: Grant) -> None:
         """Write the new content, durably, without touching the file."""
         self._beside = _beside(self._name, self._token)

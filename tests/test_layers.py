@@ -32,28 +32,32 @@ FLOORS = [
         english_theft chinese_overrides chinese_persuasion chinese_control foreign_injection threat_rules
         mentions disguises threat_index text_sight threats recorded_threats scanner found_edits
         prose_section prompt_block message_authority work_rules wait_rules focus_rules object_fold
-        work_paths work_changes turn_work work_item patch_paths command_line web_addresses github_refs
+        work_paths work_changes turn_work work_item patch_paths command_programs command_line command_files web_addresses github_refs
         tool_evidence work_ref work_ref_merge work_ref_evidence work_ref_text stemming word_lists
         term_folding word_terms chunk_places analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates time_limits question traits
         documents manifest authored_times postings_cache exact_words snippet advanced_query search_cursor
         search_reply session_rows session_view session_request session_reply text_merge branch_merge
-        path_names settling tree_edit staging_extensions staging_area pack_format git_pattern attributes git_refs
-        episode_marks episode_rules episode_record git_config reachability transfer_walk growing_file ledger_tree
+        path_names settling tree_edit merge_moves closed_tree conflict_copies tree_merge tree_sides
+        conflict_resolution staging_extensions staging_area pack_format git_pattern attributes git_refs
+        episode_marks episode_rules episode_record git_config reachability merge_bases
+        commit_merge transfer_walk growing_file ledger_tree
         line_trees tree_changes ledger_growth index_merging token_estimate text_cut context_section
         context_planner quoting open_question turn_lines recent_turns episode_selection cache_identity
         execution_environment context_sections work_sections context_assembly context_record""",
         # 2 seams
         """layout episode_file episode_parse tree_files watched mounts durable_file file_lock linked_file
-        git_lock recent_objects shared_files file_exchange work_tree home_owner attribute_files
+        git_lock recent_objects shared_files file_exchange work_tree work_tree_links home_owner
+        attribute_files
         commit_signing new_repository ref_files pack_files pack_sources private_folder search_index
         index_folder index_damage memory_part changes cat_file remote_repository push_rules templates/""",
         # 3 one library each, and the fakes
         """backends/dulwich_repository backends/whoosh_index/ backends/tantivy_index/
         backends/watchdog_changes testing/""",
         # 4 one thing remembered
-        """pack_maintenance git_state staged_index pending_writes branch_home branch_snapshot branch_tags
-        branch_landing branch_queue operator_branch curated auto_load store_sight content_checks
+        """pack_maintenance git_state staged_index pending_writes branch_home branch_files branch_snapshot
+        branch_tags tree_checkout head_advance branch_landing branch_queue operator_branch curated
+        auto_load store_sight content_checks
         commit_checks hook_scripts hook_files pushed_lines note_ids commit_times authored_files note_paths
         notes tree_sight proposals write_approval duty index_retries watch_state home_place writer
         failure_counts line_astray lines spare_files drivers spool_file spool ledger segment_facts
@@ -68,7 +72,7 @@ FLOORS = [
         entry_edits memory_gate memory_stores store_tidying memory_tool retraction proposal_judging editing
         memory_status status_report sample_home shown file_writes session_messages session_discovery
         session_search work_files work work_listing past_tree episodes context_moment episode_anchors
-        context_reading context home_reading_parts home_writing_parts
+        context_files context_reading context home_reading_parts home_writing_parts
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_episodes home_notes home_memory home_judging home_editing

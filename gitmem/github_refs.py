@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from gitmem.command_line import Command
 from gitmem.web_addresses import addresses
 
-_REPO: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}"
+#: Accounts that a company manages have an underscore in their names.
+_REPO: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})/[A-Za-z0-9._-]{1,100}"
+_HOST: Final = "github.com"
 _ITEM: Final = re.compile(
-    rf"https?://(?:www\.)?github\.com(?::443)?/({_REPO})/(issues|pull)/([1-9]\d{{0,9}})(?!\w)",
+    rf"https?://(?:[^/@\s]*@)?(?:www\.|redirect\.)?github\.com(?::443)?/({_REPO})/(issues|pull)"
+    r"/([1-9]\d{0,9})(?!\w)",
     re.IGNORECASE | re.ASCII,
 )
-_NAMED_REPO: Final = re.compile(rf"(?:(?:https?://)?github\.com/)?({_REPO}?)(?:\.git)?/?", re.IGNORECASE)
+_NAMED_REPO: Final = re.compile(
+    rf"(?:(?:(?:https?|ssh|git)://(?:[^/@\s]*@)?)?github\.com/|git@github\.com:)?({_REPO}?)(?:\.git)?/?",
+    re.IGNORECASE,
+)
 _NUMBER: Final = re.compile(r"#?([1-9]\d{0,9})", re.ASCII)
-_API: Final = re.compile(rf"/?repos/({_REPO})/(issues|pulls)/([1-9]\d{{0,9}})(?:[/?].*)?", re.ASCII)
+_API: Final = re.compile(
+    rf"(?:https?://api\.github\.com)?/?repos/({_REPO})/(issues|pulls)/([1-9]\d{{0,9}})(?!\w)((?:[/?#].*)?)",
+    re.IGNORECASE | re.ASCII,
+)
 
 #: Commands of `gh issue` and `gh pr` that name one, and what becomes of it; None where they only look.
 _VERBS: Final = {
@@ -43,6 +52,12 @@ _VALUED: Final = frozenset(
         "--name", "--reason", "--remove-assignee", "--remove-label", "--remove-project",
         "--remove-reviewer", "--subject", "--template", "--title", "-A", "-B", "-F", "-L", "-b", "-q", "-t",
     )
+)  # fmt: skip
+#: Options of `gh api` with a value behind them.
+_API_METHOD: Final = ("-X", "--method")
+_API_FIELDS: Final = ("-f", "-F", "--field", "--raw-field", "--input")
+_API_VALUED: Final = (
+    "-H", "--header", "-q", "--jq", "-t", "--template", "-p", "--preview", "--cache", "--hostname",
 )  # fmt: skip
 #: Letters that take a value only with some commands.
 _VALUED_FOR: Final = {
@@ -88,31 +103,29 @@ class GhCall:
 
 
 def github_item(address: str) -> GithubItem | None:
-    """Return the issue or pull request to which a web address leads; None for others."""
-    found = _ITEM.match(address)
-    if found is None:
-        return None
-    return GithubItem("issue" if found[2].lower() == "issues" else "pr", found[1], int(found[3]))
+    """Return the issue or pull request to which a web address leads, or one of the API; None for others."""
+    found = _ITEM.match(address) or (_API.match(address) if "://" in address else None)
+    return None if found is None else _found_item(found)
 
 
 def gh_calls(command: Command) -> Iterator[GhCall]:
     """Yield what a `gh` command names; a number only where the repository is named too."""
-    words = command.words
-    if words[0].rpartition("/")[2] != "gh" or any(word in ("--help", "-h") for word in words):
+    words = _below_gh(command)
+    if not words or any(word in ("--help", "-h") for word in words):
         return
-    if words[1:2] == ("api",):
-        yield from _api_calls(words)
-    elif len(words) > 2 and words[1] in ("issue", "pr"):
-        yield from _item_calls(command)
+    if words[0] == "api":
+        yield from _api_calls(words[1:])
+    elif words[0] in ("issue", "pr"):
+        yield from _item_calls(words, command.env)
 
 
 def created_kind(command: Command) -> str | None:
     """Return what a `gh` command makes and prints the address of: `issue`, `pr` or None."""
-    words = command.words
-    if words[0].rpartition("/")[2] != "gh" or len(words) < 3 or words[1] not in ("issue", "pr"):
+    words = _below_gh(command)
+    if len(words) < 2 or words[0] not in ("issue", "pr"):
         return None
-    is_made = "create" in words[2:] and not {"--dry-run", "--help", "-h", "--web", "-w"} & set(words)
-    return words[1] if is_made else None
+    is_made = "create" in words[1:] and not {"--dry-run", "--help", "-h", "--web", "-w"} & set(words)
+    return words[0] if is_made else None
 
 
 def created_item(kind: str, output: str) -> GithubItem | None:
@@ -124,10 +137,26 @@ def created_item(kind: str, output: str) -> GithubItem | None:
     return None
 
 
-def _item_calls(command: Command) -> Iterator[GhCall]:
-    kind, verb, repo = command.words[1], "", _repo(command.env.get("GH_REPO", ""))
+def _below_gh(command: Command) -> tuple[str, ...]:
+    """Return the words of a `gh` command from its own command on; options before that go behind it.
+
+    Nothing for other programs, and where it asks another host than GitHub.
+    """
+    if command.program != "gh" or command.env.get("GH_HOST", _HOST).lower() != _HOST:
+        return ()
+    words = command.words[1:]
+    options: list[str] = []
+    while words[:1] and words[0].startswith("-"):
+        is_apart = words[0] in ("-R", "--repo")
+        options += words[: 1 + is_apart]
+        words = words[1 + is_apart :]
+    return (*words[:1], *options, *words[1:]) if words else ()
+
+
+def _item_calls(below: tuple[str, ...], env: Mapping[str, str]) -> Iterator[GhCall]:
+    kind, verb, repo = below[0], "", _repo(env.get("GH_REPO", ""))
     named: list[str] = []
-    words = iter(command.words[2:])
+    words = iter(below[1:])
     for word in words:
         option, equals, value = word.partition("=")
         if option in ("--repo", "-R"):
@@ -142,7 +171,7 @@ def _item_calls(command: Command) -> Iterator[GhCall]:
         else:
             named.append(word)
     if verb in _VERBS:
-        status = None if verb == "merge" and _is_later(command.words) else _VERBS[verb]
+        status = None if verb == "merge" and _is_later(below) else _VERBS[verb]
         for item in _items(kind, repo, named if verb == "edit" else named[:1]):
             yield GhCall(item, verb, status)
 
@@ -158,12 +187,41 @@ def _items(kind: str, repo: str | None, named: list[str]) -> Iterator[GithubItem
                 yield item
 
 
-def _api_calls(words: tuple[str, ...]) -> Iterator[GhCall]:
-    for word in words[2:]:
-        found = _API.fullmatch(word)
-        if found:
-            kind = "issue" if found[2] == "issues" else "pr"
-            yield GhCall(GithubItem(kind, found[1], int(found[3])), "api", None)
+def _api_calls(arguments: tuple[str, ...]) -> Iterator[GhCall]:
+    """Yield what `gh api` asks for; by its method and fields it says what becomes of that."""
+    method, fields = "", []
+    endpoint = ""
+    words = iter(arguments)
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option in _API_METHOD:
+            method = value if equals else next(words, "")
+        elif word.startswith("-X"):
+            method = word[2:]
+        elif word in _API_FIELDS or (equals and option in _API_FIELDS):
+            fields.append(value if equals else next(words, ""))
+        elif word in _API_VALUED:
+            next(words, "")
+        elif word[:1] != "-":
+            endpoint = endpoint or word
+    found = _API.fullmatch(endpoint)
+    if found:
+        method = (method or ("POST" if fields else "GET")).upper()
+        yield GhCall(_found_item(found), "api", _api_status(found, method, fields))
+
+
+def _api_status(found: re.Match[str], method: str, fields: list[str]) -> str | None:
+    """Return what a call of the API makes of an item: closing and merging end it, a look changes nothing."""
+    if method not in ("POST", "PUT", "PATCH", "DELETE"):
+        return None
+    below = found[4].partition("?")[0].strip("/")
+    is_merged = method == "PUT" and below == "merge"
+    is_closed = method == "PATCH" and not below and "state=closed" in fields
+    return "resolved" if is_merged or is_closed else "active"
+
+
+def _found_item(found: re.Match[str]) -> GithubItem:
+    return GithubItem("issue" if found[2].lower() == "issues" else "pr", found[1], int(found[3]))
 
 
 def _is_later(words: tuple[str, ...]) -> bool:

@@ -14,10 +14,14 @@ _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
 #: A time that `diff` puts behind a name, where no tab stands between them.
 _TIME: Final = re.compile(r" {1,4}\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: [+-]\d{4})?$")
 _HUNK: Final = re.compile(r"@@+ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+#: What begins the part of one file; that of a merge has one name.
+_BEGUN: Final = re.compile(r"diff --(git|cc|combined) (?=.)")
 _RENAMED: Final = re.compile(r"(rename|copy) (from|to) (.+)")
 _WRITTEN: Final = re.compile(r"\*\*\* (Update|Add|Delete) File: *(.+)|\*\*\* Move to: *(.+)")
 #: What Git puts before names: old and new, and by `diff.mnemonicPrefix` commit, index, working tree, object.
 _PREFIXES: Final = ("a/", "b/", "c/", "i/", "w/", "o/")
+#: The two of them, as they stand before names with Windows' backslashes, too.
+_SIDES: Final = ("a/", "b/", "a\\", "b\\")
 _NOWHERE: Final = "/dev/null"
 
 #: What happened to a file, by the words of the headers that tell it.
@@ -108,9 +112,15 @@ class _Reader:
         old = self._lines[number][:4]
         following = self._lines[number + 1][:4] if number + 1 < len(self._lines) else ""
         if old == "--- ":
-            is_pair = following == "+++ "
-            return is_pair and not (self._is_loose and not self._line(number + 2).startswith("@@ -"))
+            return following == "+++ " and (not self._is_loose or self._is_sure_pair(number))
         return old == "*** " and following == "--- " and self._line(number + 2).startswith("*" * 15)
+
+    def _is_sure_pair(self, number: int) -> bool:
+        """Say whether two lines are the names of a diff, and not a line taken out and one put in."""
+        hunk = self._line(number + 2)
+        old, new = (_name(self._line(place)[4:]) for place in (number, number + 1))
+        is_one = (old[:2], new[:2]) == ("a/", "b/") and old[2:] == new[2:]
+        return hunk.startswith("@@ -") or (is_one and hunk.startswith("@@"))
 
     def _line(self, number: int) -> str:
         return self._lines[number] if number < len(self._lines) else ""
@@ -121,10 +131,12 @@ class _Reader:
             self._is_loose = False
         elif line.startswith("@@"):
             self._is_loose = True
-        elif line.startswith("diff --git "):
+        elif begun := _BEGUN.match(line):
             yield from self._told()
             self._is_loose = False
-            self._header, self._change = _git_names(line.removeprefix("diff --git ")), "changed"
+            names = line[begun.end() :]
+            self._header = _git_names(names) if begun[1] == "git" else (_name(names), _name(names))
+            self._change = "changed"
         elif line.startswith("new file mode "):
             self._change = "added"
         elif line.startswith("deleted file mode "):
@@ -199,7 +211,7 @@ def _unquoted(text: str) -> str:
 
 def _without_prefix(old: str, new: str) -> tuple[str, str]:
     """Return both names without Git's prefixes, if each has one or is nowhere."""
-    if all(name == _NOWHERE or name.startswith(_PREFIXES[:2]) for name in (old, new)):
+    if all(name == _NOWHERE or name.startswith(_SIDES) for name in (old, new)):
         return _stripped(old), _stripped(new)
     is_mnemonic = old[:2] != new[:2] and old[2:] == new[2:]
     if is_mnemonic and old.startswith(_PREFIXES) and new.startswith(_PREFIXES):

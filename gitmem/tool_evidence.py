@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitmem.command_files import written_files
 from gitmem.command_line import Command, CommandLine, parse_command_line, shell_script
 from gitmem.patch_paths import PatchedFile, patched_files
 from gitmem.records import Json, Record
@@ -19,20 +20,27 @@ from gitmem.records import Json, Record
 _SIGNS: Final = re.compile(r"[^a-z0-9]+")
 _EDITORS: Final = frozenset(
     (
-        "applydiff", "applypatch", "appendfile", "appendtofile", "createfile", "edit", "editfile",
-        "editnotebook", "filecreate", "fileedit", "filewrite", "insertcontent", "inserteditintofile",
-        "multiedit", "multireplacestringinfile", "notebookedit", "overwritefile", "patch", "replace",
-        "replaceinfile",
-        "replaceregex", "replacestringinfile", "replacesymbolbody", "searchandreplace", "searchreplace",
-        "strreplace", "strreplacebasededittool", "strreplaceeditor", "texteditor", "updatefile", "write",
-        "writefile", "writetofile",
+        "appendfile", "appendtofile", "applydiff", "applyedit", "applyedits", "applypatch", "create",
+        "createfile", "createnewfile", "createtextfile", "deletelines", "edit", "editcode", "editfile",
+        "editfiles", "editnotebook", "filecreate", "fileedit", "filewrite", "fsappend", "fsreplace",
+        "fswrite", "insertaftersymbol", "insertatline", "insertbeforesymbol", "insertcontent",
+        "inserteditintofile", "modifyfile", "multiedit", "multireplacefilecontent",
+        "multireplacestringinfile", "notebookedit", "overwritefile", "patch", "replace", "replacecontent",
+        "replacefilecontent", "replaceinfile", "replacelines", "replaceregex", "replacestringinfile",
+        "replacesymbolbody", "replacetextinfile", "savefile", "searchandreplace", "searchreplace",
+        "strreplace", "strreplacebasededit", "strreplaceeditor", "texteditor", "updatefile", "write",
+        "writefile", "writefiles", "writetofile",
     )
 )  # fmt: skip
+#: What stands behind the names of some tools: that they are one, and a version.
+_ENDING: Final = re.compile(r"(?<=.)(?:tool)?\d*$")
 _REMOVERS: Final = frozenset(("deletefile", "filedelete", "removefile"))
 _MOVERS: Final = frozenset(("filemove", "movefile", "renamefile"))
+_COPIERS: Final = frozenset(("copyfile", "filecopy"))
 _SHELLS: Final = re.compile(r"shell|bash|terminal|exec|command|console|^(?:cmd|zsh|sh|run|process)$")
-#: What an editor's own command is called where it changes nothing.
+#: What an editor's own command is called where it changes nothing, and where it does.
 _LOOKING: Final = frozenset(("view", "undo_edit"))
+_EDITING: Final = frozenset(("append", "create", "insert", "str_replace", "write"))
 _PATHS: Final = (
     "file_path", "filePath", "path", "target_file", "notebook_path", "filename", "file", "relative_path",
 )  # fmt: skip
@@ -83,7 +91,7 @@ class Run:
 def tool_name(record: Record) -> str:
     """Return the name of a record's tool without a server's or a namespace's name, signs and case."""
     name = str(record.body.get("tool", ""))[:200]
-    return _SIGNS.sub("", re.split(r"__|[./:]", name)[-1].lower())
+    return _ENDING.sub("", _SIGNS.sub("", re.split(r"__|[./:]", name)[-1].lower()))
 
 
 def has_worked(body: Json) -> bool:
@@ -94,7 +102,7 @@ def has_worked(body: Json) -> bool:
 def runs(record: Record) -> Iterator[Run]:
     """Yield the commands that a tool execution ran, in their order."""
     name, given = tool_name(record), tool_input(record)
-    if _is_editor(name):
+    if _is_editor(name) or _is_told_apart(given):
         return
     command = _first(given, _COMMANDS) if isinstance(given, Mapping) else None
     if command is not None:
@@ -112,16 +120,25 @@ def edited_files(record: Record) -> Iterator[PatchedFile]:
         return
     if isinstance(given, str):
         yield from patched_files(given)
-    elif name in _MOVERS:
-        yield from _moved(given)
-    elif given.get("command") not in _LOOKING:
+    elif name in _MOVERS or name in _COPIERS:
+        yield from _moved(given, is_copy=name in _COPIERS)
+    elif _own_command(given) not in _LOOKING:
         yield from _edited(given, "deleted" if name in _REMOVERS else "changed")
 
 
-def patched_by(run: Run) -> Iterator[PatchedFile]:
-    """Yield the files of the patch that a command was given to apply."""
+def changed_by(run: Run) -> Iterator[PatchedFile]:
+    """Yield the files that a command changed, as far as its words and the patch that it applies tell.
+
+    A patch stands in the line as it is given, as a heredoc, or as one of its words.
+    """
     if any(map(_applies, run.line.commands)):
         yield from patched_files(run.text)
+        words = (word for c in run.line.commands for word in (*c.words, *c.fed) if "\n" in word)
+        for word in words:
+            yield from patched_files(word)
+    for command in run.line.commands if run.has_worked else ():
+        if command.is_certain:
+            yield from written_files(command)
 
 
 def read_address(record: Record) -> str | None:
@@ -154,15 +171,28 @@ def tool_input(record: Record) -> Mapping[str, Any] | str:
 
 
 def _is_editor(name: str) -> bool:
-    return name in _EDITORS or name in _REMOVERS or name in _MOVERS
+    return any(name in names for names in (_EDITORS, _REMOVERS, _MOVERS, _COPIERS))
 
 
-def _moved(given: Mapping[str, Any]) -> Iterator[PatchedFile]:
+def _is_told_apart(given: Mapping[str, Any] | str) -> bool:
+    """Say whether `command` names what a tool is to do to a path, and is no command line."""
+    if isinstance(given, str) or _own_command(given) not in _LOOKING | _EDITING:
+        return False
+    return isinstance(_first(given, _PATHS), str)
+
+
+def _own_command(given: Mapping[str, Any]) -> str:
+    """Return what an editor that can do several things is told to do."""
+    command = given.get("command")
+    return command if isinstance(command, str) else ""
+
+
+def _moved(given: Mapping[str, Any], *, is_copy: bool) -> Iterator[PatchedFile]:
     old, new = _first(given, _SOURCES), _first(given, _TARGETS)
     if isinstance(old, str):
-        yield PatchedFile(old, "moved_away")
+        yield PatchedFile(old, "copied" if is_copy else "moved_away")
     if isinstance(new, str):
-        yield PatchedFile(new, "moved_here")
+        yield PatchedFile(new, "added" if is_copy else "moved_here")
 
 
 def _edited(given: Mapping[str, Any], change: str) -> Iterator[PatchedFile]:
@@ -203,8 +233,7 @@ def _run(command: Any, item: int | None, body: Json) -> Run:
 
 def _applies(command: Command) -> bool:
     """Say whether a command applies a patch to the working tree."""
-    program = command.words[0].rpartition("/")[2]
-    arguments = command.words[1:]
+    program, arguments = command.program, command.words[1:]
     if program == "git":
         is_applied = "apply" in arguments or "am" in arguments
         return is_applied and {"--check", "--stat", "--numstat", "--summary", "--cached"}.isdisjoint(

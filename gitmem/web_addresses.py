@@ -16,6 +16,8 @@ _ADDRESS: Final = re.compile(
     rf"(?:https?://|(?<![\w./@:%-])(?:www\.)?github\.com/)[^{_STOPS}]{{1,{MOST_ADDRESS}}}", re.IGNORECASE
 )
 _CLOSING: Final = {")": "(", "]": "["}
+#: Where another address begins right behind one: behind a comma, or a sign that stands in none unescaped.
+_NEXT: Final = re.compile(r"[,;]https?://|(?<=[^\x00-\x7f])https?://", re.IGNORECASE)
 #: Signs that end a sentence or a word in Markdown, not an address.
 _TRAILING: Final = ".,;:!?*_"
 _HOST: Final = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?|[0-9a-f:.]+")
@@ -62,4 +64,5 @@ def _trimmed(address: str) -> str:
             if opened[char] < 0:
                 end = place
                 break
-    return address[:end].rstrip(_TRAILING)
+    following = _NEXT.search(address, 1, end)
+    return address[: end if following is None else following.start()].rstrip(_TRAILING)

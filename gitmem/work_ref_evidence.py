@@ -16,7 +16,7 @@ from gitmem.message_authority import voice_of
 from gitmem.records import TERMINAL_STATUSES, Json, Record
 from gitmem.redaction import find_secrets, redact_secrets
 from gitmem.refs import parse_ref
-from gitmem.tool_evidence import Run, edited_files, patched_by, read_address, read_memories, runs
+from gitmem.tool_evidence import Run, changed_by, edited_files, read_address, read_memories, runs
 from gitmem.turn_evidence import TurnEvidence
 from gitmem.web_addresses import addresses, plain_address
 from gitmem.work_ref import MOST_REASON, MOST_REF, MOST_TITLE, WorkRef, bounded_text, in_order
@@ -153,9 +153,9 @@ def _of_run(run: Run, record: Record) -> Iterator[_Sighting]:
 def _of_command_line(run: Run) -> Iterator[_Sighting]:
     for address in islice(addresses(run.line.text), MOST_PER_KIND * 2):
         yield from _address(address, "named in a command", None)
-    for file in patched_by(run):
+    for file in changed_by(run):
         if run.has_worked:
-            reason = f"{_CHANGED[file.change]} by a patch"
+            reason = f"{_CHANGED[file.change]} by a command"
             yield from _file(file.path, "stale" if file.is_gone else "active", reason)
         else:
             yield from _file(file.path, "active", "in the patch of a command that failed")
@@ -214,7 +214,7 @@ def _github(item: GithubItem, reason: str, status: str | None) -> _Sighting:
 
 
 def _file(path: str, status: str, reason: str) -> Iterator[_Sighting]:
-    name = normpath(path)
+    name = normpath(path.removeprefix(".\\"))
     if path.strip() and len(name) <= MOST_REF and name not in (".", "/", "/dev/null"):
         yield _Sighting("file", name, reason, status)
 

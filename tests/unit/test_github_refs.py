@@ -43,6 +43,20 @@ def called(line: str) -> list[str]:
         ("https://github.com/o/r/issues/12的问题", ["issue o/r 12"]),
         ("github.com/o/r/issues/3; www.github.com/o/r/pull/4", ["issue o/r 3", "pr o/r 4"]),
         ("HTTPS://GitHub.com/o/r.js/pull/7", ["pr o/r.js 7"]),
+        (
+            "https://github.com/o/r/issues/1,https://github.com/o/r/issues/2;https://github.com/o/r/pull/3",
+            ["issue o/r 1", "issue o/r 2", "pr o/r 3"],
+        ),
+        ("https://github.com/o/r/issues/1和https://github.com/o/r/pull/3", ["issue o/r 1", "pr o/r 3"]),
+        (
+            "https://user:word@github.com/o/r/pull/7 https://redirect.github.com/o/r/pull/8",
+            ["pr o/r 7", "pr o/r 8"],
+        ),
+        (
+            "https://api.github.com/repos/o/r/pulls/7/files https://api.github.com/repos/o/r/issues/8",
+            ["pr o/r 7", "issue o/r 8"],
+        ),
+        ("https://github.com/me_corp/r/pull/7", ["pr me_corp/r 7"]),
         ("https://x/a),(https://github.com/o/r/pull/7)", ["pr o/r 7"]),
         ("see #12, o/r#12, GH-12", []),
         ("https://github.com/o/r/issues", []),
@@ -50,6 +64,8 @@ def called(line: str) -> list[str]:
         ("https://evilgithub.com/o/r/issues/1 https://github.com.evil.example/o/r/issues/1", []),
         ("https://github.com@evil.example/o/r/issues/1", []),
         ("https://evil.example/?next=https://github.com/o/r/issues/1", []),
+        ("https://evil.example/https://github.com/o/r/issues/1 https://x@evil.example/o/r/issues/1", []),
+        ("https://api.github.com/repos/o/r/issues https://api.github.com/repos/o/r/pull/7", []),
         ("a/github.com/o/r/issues/1 x@github.com/o/r/issues/1", []),
     ],
 )
@@ -81,6 +97,32 @@ def test_what_an_address_leads_to(text: str, expected: list[str]) -> None:
         ("gh pr checkout 7 8 -R o/r", ["pr 7 active"]),
         ("gh issue delete 12 -R o/r", ["issue 12 stale"]),
         ("gh api repos/o/r/pulls/7/comments", ["pr 7 None"]),
+        ("gh api https://api.github.com/repos/o/r/issues/12 --jq .title", ["issue 12 None"]),
+        ("gh api -X PATCH repos/o/r/issues/12 -f state=closed", ["issue 12 resolved"]),
+        ("gh api --method=PATCH repos/o/r/issues/12 -f state=open", ["issue 12 active"]),
+        ("gh api -XPUT repos/o/r/pulls/7/merge", ["pr 7 resolved"]),
+        ("gh api /repos/o/r/issues/12/comments -f body='state=closed'", ["issue 12 active"]),
+        ("gh api -X GET repos/o/r/issues/12 -f state=closed", ["issue 12 None"]),
+        ("gh api -H repos/o/r/issues/5 repos/o/r/issues/12", ["issue 12 None"]),
+        ("gh api graphql -f query=repos/o/r/issues/12", []),
+        ("gh -R o/r pr view 7", ["pr 7 None"]),
+        ("gh pr view 7 -R git@github.com:o/r.git", ["pr 7 None"]),
+        ("GH_HOST=git.example.com gh pr view 7 -R o/r", []),
+        ("gh pr view 7 -R git.example.com/o/r", []),
+        ("export GH_REPO=o/r; cd x && gh pr view 7", ["pr 7 None"]),
+        ("GH_REPO=o/r; gh pr view 7", []),
+        ("sudo -u me env -u X GH_REPO=o/r timeout -k 5 30s gh pr view 7", ["pr 7 None"]),
+        ("gh.exe pr view 7 -R o/r", ["pr 7 None"]),
+        (r'"C:\Program Files\GitHub CLI\gh.exe" pr view 7 -R o/r', ["pr 7 None"]),
+        ('title="$(cd x && gh pr view 7 -R "o/r" --json title)"', ["pr 7 None"]),
+        ('echo "a `gh pr view 7 -R o/r` b" && gh pr merge 8 -R o/r', ["pr 8 resolved", "pr 7 None"]),
+        ("echo '$(gh pr view 7 -R o/r)'", []),
+        ('bash -lc "cd x && gh pr merge 7 -R o/r"', ["pr 7 resolved"]),
+        ("bash -euo pipefail -c 'gh pr merge 7 -R o/r'", ["pr 7 resolved"]),
+        ("GH_REPO=o/r sh -c 'gh pr view 7'", ["pr 7 None"]),
+        ("eval 'gh pr view 7 -R o/r'", ["pr 7 None"]),
+        ("cmd /c gh pr view 7 -R o/r; pwsh -Command 'gh pr view 8 -R o/r'", ["pr 7 None", "pr 8 None"]),
+        ("bash gh.sh -c 'gh pr view 7 -R o/r'", []),
         ("gh pr list --limit 30 -R o/r", []),
         ("gh run view 7 -R o/r", []),
         ("echo gh pr view 7 -R o/r", []),
@@ -113,7 +155,14 @@ def test_what_a_command_names(line: str, expected: list[str]) -> None:
         ("false || gh x", False),
         ("gh x | cat", False),
         ("gh x & wait", False),
-        ("(gh x)", False),
+        ("(cd a && gh x)\n", True),
+        ("(gh x); make", False),
+        ("(gh x; make)", False),
+        ("sh -c 'gh x && make'", True),
+        ("sh -c 'gh x; make'", False),
+        ("sh -c 'gh x'; make", False),
+        ('a="$(b)" && gh x', True),
+        ('echo "$(gh x)"', False),
         ("if true; then gh x; fi", False),
         ("! gh x", False),
         ("echo `gh x`", False),
@@ -129,6 +178,9 @@ def test_what_the_exit_code_of_a_line_proves(line: str, *, certain: bool) -> Non
     ("line", "words"),
     [
         ('a \'b c\' "d \\" e" f\\ g', [("a", "b c", 'd " e', "f g")]),
+        (r"""a "b\c" "\$d" $'e\n'""", [("a", "b\\c", "$d", "e\n")]),
+        ('a "b $(c "d e") f" g', [("a", 'b $(c "d e") f', "g"), ("c", "d e")]),
+        ('a "b', [("a", '"b')]),
         ("a >out 2>&1 b", [("a", "b")]),
         ("a <<< text b", [("a", "b")]),
         ("a \\\n b", [("a", "b")]),
@@ -158,10 +210,9 @@ def test_programs_of_ones_own() -> None:
 
 def test_what_gh_made() -> None:
     """`gh pr create` prints the address of what it made; nothing else in its output counts."""
-    (command,) = parse_command_line("gh -R o/r pr create --fill").commands
-    assert created_kind(command) is None
-    (command,) = parse_command_line("gh pr create --fill").commands
-    assert created_kind(command) == "pr"
+    for line in ("gh pr create --fill", "gh -R o/r pr create --fill"):
+        (command,) = parse_command_line(line).commands
+        assert created_kind(command) == "pr"
     output = "Creating pull request\nsee https://github.com/o/r/pull/6\nhttps://github.com/o/r/pull/7\n"
     item = created_item("pr", output)
     assert item is not None
@@ -218,6 +269,10 @@ def test_any_text_is_read(text: str) -> None:
         "'",
         '"',
         '"\\',
+        '"$(',
+        '"$("a")"',
+        "eval '",
+        "bash -c ",
         "$'",
         "$((",
         "a<<b\n",

@@ -21,6 +21,19 @@ PATCHES = {
         f"diff --git a/src/x.py b/src/x.py\nindex 1..2 100644\n--- a/src/x.py\n+++ b/src/x.py\n{HUNK}",
         {"src/x.py": "changed"},
     ),
+    "names of Windows": (f"--- a\\src\\x.py\n+++ b\\src\\x.py\n{HUNK}", {"src\\x.py": "changed"}),
+    "a merge's, binary": (
+        "diff --cc p.png\nindex 1,2..3\nBinary files differ\ndiff --combined q\nindex 1,2..3\n",
+        {"p.png": "changed", "q": "changed"},
+    ),
+    "several files, hunks without numbers": (
+        "--- a/x\n+++ b/x\n@@ ... @@\n-old\n+new\n--- a/y\n+++ b/y\n@@ ... @@\n-old\n+new\n",
+        {"x": "changed", "y": "changed"},
+    ),
+    "lines that look like names, hunks without numbers": (
+        "--- a/x\n+++ b/x\n@@ ... @@\n--- old\n+++ new\n@@ ... @@\n-a\n",
+        {"x": "changed"},
+    ),
     "without prefixes": (f"--- src/x.py\n+++ src/x.py\n{HUNK}", {"src/x.py": "changed"}),
     "mnemonic prefixes": (f"diff --git i/x w/x\n--- i/x\n+++ w/x\n{HUNK}", {"x": "changed"}),
     "a folder called b": (f"--- a/b/x\n+++ b/b/x\n{HUNK}", {"b/x": "changed"}),

@@ -8,7 +8,7 @@
       NotFound                       look elsewhere              exit 4
         UnknownSource, Unavailable, UnknownWorkItem
       HomeError                      fix the directory           exit 10
-        NotAHome, UnsupportedFormat
+        NotAHome, OtherHome, UnsupportedFormat
       ConflictError                  retry                       exit 11
         HomeLocked, HeadMoved, RevisionConflict
       RemoteError                    check the remote, retry     exit 13
@@ -199,6 +199,12 @@ class NotAHome(HomeError):
     code = "not_a_home"
 
 
+class OtherHome(HomeError):
+    """What should be one home's is of two; `homes` names them."""
+
+    code = "other_home"
+
+
 class UnsupportedFormat(HomeError):
     """The home's format is unreadable, too old, or newer than this program."""
 
@@ -284,3 +290,13 @@ class LedgerCorrupt(CorruptionError):
     """A ledger line is damaged where the operation cannot go on without it."""
 
     code = "ledger_corrupt"
+
+
+def exit_code_of(code: str) -> int:
+    """Return the exit code of a failure that is known by its code, such as one that a receipt tells of."""
+    kinds = [GitmemError]
+    for kind in kinds:
+        if kind.code == code:
+            return kind.exit_code
+        kinds.extend(kind.__subclasses__())
+    return GitmemError.exit_code

@@ -5,6 +5,7 @@
     memory: + 1 entry (34 %)                 memory: ~ 1, - 2 user entries (8 %)
     found: notes/staging.md                  edit: 3 files
     init: agent home                         episode: move-staging-db (12 turns)
+    sync: merge
 
 Without percent a change of memory had to wait: by then the store is otherwise full.
 
@@ -164,6 +165,11 @@ def found_subject(paths: Sequence[str]) -> str:
 def edit_subject(paths: Sequence[str]) -> str:
     """Return the subject for an operator's commit that came without a message."""
     return f"edit: {_shown_paths(paths)}"
+
+
+def merge_subject() -> str:
+    """Return the subject of a merge; it names nothing, so that every machine makes the same commit."""
+    return "sync: merge"
 
 
 def init_subject() -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Final, Literal
 
@@ -22,6 +22,9 @@ _Lines = Sequence[bytes]
 
 # Named, because a merge must give the same text on every machine; its types differ from the protocol's.
 _MATCHER: Final[Any] = difflib.SequenceMatcher
+#: Stands in a virtual base for what two bases tell differently. It is not UTF-8, and no such file is merged
+#: by line, so that against it both sides count as changed.
+CLASH: Final = b"\xff two bases differ here \xff\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +34,12 @@ class TextMerge:
     Attributes:
         text: the clean changes of both sides; where they clash, the winner's lines.
         lost: None if nothing clashed, else the same text with the other side's lines.
+        blurred: the text with `CLASH` in place of each clash; None if nothing clashed.
     """
 
     text: bytes
     lost: bytes | None = None
+    blurred: bytes | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +67,10 @@ def merge_text(base: bytes, first: bytes, second: bytes, *, keep_both: bool = Tr
     """
     regions = [*_regions(_split(base), _split(first), _split(second), keep_both=keep_both)]
     first_wins = wins(first, second)
-    text: list[bytes] = []
-    lost: list[bytes] = []
-    for region in regions:
-        if region.agreed is not None:
-            text += region.agreed
-            lost += region.agreed
-        else:
-            text += region.first if first_wins else region.second
-            lost += region.second if first_wins else region.first
-    clean = all(region.agreed is not None for region in regions)
-    return TextMerge(b"".join(text), None if clean else b"".join(lost))
+    if all(region.agreed is not None for region in regions):
+        return TextMerge(_told(regions, first=True))
+    blurred = b"".join(CLASH if region.agreed is None else b"".join(region.agreed) for region in regions)
+    return TextMerge(_told(regions, first=first_wins), _told(regions, first=not first_wins), blurred)
 
 
 def merge_stores(base: str, first: str, second: str) -> str:
@@ -89,6 +87,15 @@ def merge_stores(base: str, first: str, second: str) -> str:
         if merged.lost is None:
             return format_store([make_entry(merged.text.decode())] if merged.text.strip() else [], mark=mark)
     return format_store(_merge_entries(old, one, two), mark=mark)
+
+
+def _told(regions: Sequence[_Region], *, first: bool) -> bytes:
+    """Return the text of regions; where they clash, as one side has it."""
+    sides = (region.first if first else region.second for region in regions)
+    return b"".join(
+        b"".join(side if region.agreed is None else region.agreed)
+        for region, side in zip(regions, sides, strict=True)
+    )
 
 
 def _regions(base: _Lines, first: _Lines, second: _Lines, *, keep_both: bool) -> Iterator[_Region]:

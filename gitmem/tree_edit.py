@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from gitmem.errors import CorruptionError, ProtectedPath
 from gitmem.git_objects import encode_path, make_object
-from gitmem.repository import TREE_MODE, GitObject, ObjectKind
+from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, TREE_MODE, GitObject, ObjectKind
 
 
 class TreeSource(Protocol):
@@ -26,6 +26,11 @@ class TreeFile:
 
     mode: int
     id: str
+
+    @property
+    def is_regular(self) -> bool:
+        """It is neither a link nor a submodule nor a folder."""
+        return self.mode in (FILE_MODE, EXECUTABLE_MODE)
 
 
 #: Mode, name, id.

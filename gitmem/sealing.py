@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts
@@ -21,6 +21,11 @@ from gitmem.turn_evidence import TurnEvidence
 from gitmem.turn_work import TurnWork, WorkSource
 from gitmem.work_ref import refs_to_json
 from gitmem.work_ref_evidence import derive_refs
+
+#: Of a turn's own record: its events that were refused, as the receipt names them, for the process that told
+#: the turn where another one sealed it.
+REFUSALS: Final = "refusals"
+_MOST_REFUSALS: Final = 100
 
 #: Of a turn's own record as it will be, and its other lines: the records of the episodes that it finishes.
 #: The last argument says whether somebody asked for it.
@@ -166,7 +171,7 @@ class _Sealer:
     def end_turn(self, turn: SpooledTurn, turn_index: int, closing: Closing, receipts: Receipts) -> None:
         body: dict[str, Any] = {"turn_index": turn_index, "end": turn.end or "interrupted"}
         if self.refused:
-            body["refused"] = len(self.refused)
+            body |= {"refused": len(self.refused), REFUSALS: self.refused[:_MOST_REFUSALS]}
         header = turn.header
         if header.get("ts"):
             body["imported"] = True

@@ -20,6 +20,7 @@ from gitmem.episode_closing import EpisodeClosing
 from gitmem.errors import GitmemError, HeadMoved, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
 from gitmem.forgotten import Receipts
+from gitmem.found_turn import find_turn_commit
 from gitmem.git_lock import remove_stale
 from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout
@@ -33,7 +34,7 @@ from gitmem.pack_maintenance import TURN_PACKS, merge_packs
 from gitmem.plan_notices import PlanNotices
 from gitmem.repository import ABSENT, Head, Repository
 from gitmem.spool import Spool, SpooledTurn, read_turn, turn_of
-from gitmem.subjects import TURN, parse_subject, parse_trailers
+from gitmem.subjects import TURN, parse_trailers
 from gitmem.writer import WriterState, mint_writer, read_writer, write_last, write_writer
 
 #: Sealed turns after which the ref's folder is made durable and their spool files go.
@@ -143,18 +144,16 @@ class TurnLine:
         self._merge_packs()
 
     def find(self, turn_id: str, *, within: int = 2000) -> CommittedTurn | None:
-        """Return a turn that another process committed, searching the newest commits of the own line."""
+        """Return a turn that another process committed, searching the newest commits of the own line.
+
+        What it says was added has the turn's own events among it.
+        """
         state = read_writer(self._writer_file)
         tip = self._repository.read_ref(state.ref) if state else None
         if tip is None:
             return None
-        for count, commit in enumerate(self._repository.walk_first_parents(tip)):
-            if parse_trailers(commit.message).get(TURN) == turn_id:
-                subject = parse_subject(commit.message)
-                return CommittedTurn(turn_id, (subject and subject.index) or 0, commit.id)
-            if count >= within:
-                break
-        return None
+        newest_first = self._ledger.lines_newest_first
+        return find_turn_commit(self._repository, tip, turn_id, newest_first, within=within)
 
     @contextmanager
     def _locked(self, wait: float) -> Iterator[None]:

@@ -63,7 +63,7 @@ FLOORS = [
         failure_counts line_astray lines spare_files drivers spool_file spool ledger segment_facts
         judgements lifecycle history past_ledger work_turns work_state plan_notices plan_files sealing
         turn_places line_position line_merge line_recovery disk_copy episode_facts episode_closing
-        line_draft turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
+        line_draft found_turn turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
         """init turn turn_recorder index_backlog index_batch index_trouble indexer reindexing index_runs
         memory_text gone_entries memory_files source_errors agent_sight memory_get latest_snapshots

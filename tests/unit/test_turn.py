@@ -330,6 +330,48 @@ def test_an_expected_revision_that_is_not_there_is_refused(desk: Desk) -> None:
     assert end.body["refused"] == 1
 
 
+def test_what_another_process_refused_is_in_the_receipt(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two changes of one revision one is refused, whichever process takes both from the spool."""
+    task = {"kind": "task", "task_id": "t1", "status": "running"}
+    desk.recorder.record([task])
+    other = Desk(desk.layout.root)
+    real = TurnLine.commit_spooled
+
+    def after_the_other(line: TurnLine, *, wait: float, told: SpooledTurn | None) -> Any:
+        if line is desk.line:
+            real(other.line, wait=wait)
+        return real(line, wait=wait, told=told)
+
+    monkeypatch.setattr(TurnLine, "commit_spooled", after_the_other)
+    late = {**task, "expected_revision": 7}
+    receipt = desk.recorder.record([message("one"), late, message("two")])
+    (refused,) = receipt.refused
+    assert (refused["event"], refused["code"]) == (1, "revision_conflict")
+    assert (refused["expected"], refused["actual"]) == (7, 1)
+    assert "revision" in refused["message"]
+    told = desk.recorder.record([message("three")])
+    assert [record["kind"] for record in told.records] == ["message", "turn"]
+
+
+def test_the_followers_of_a_turn_that_another_process_committed_are_in_the_receipt(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caller learns of the brief that completing made, whoever sealed the turn."""
+    item = {"kind": "work_item", "work_item_id": "w1"}
+    desk.recorder.record([{**item, "action": "create", "objective": "move it"}])
+    other = Desk(desk.layout.root)
+    real = TurnLine.commit_spooled
+
+    def after_the_other(line: TurnLine, *, wait: float, told: SpooledTurn | None) -> Any:
+        if line is desk.line:
+            real(other.line, wait=wait)
+        return real(line, wait=wait, told=told)
+
+    monkeypatch.setattr(TurnLine, "commit_spooled", after_the_other)
+    receipt = desk.recorder.record([{**item, "action": "complete", "report": "moved"}])
+    assert [record["kind"] for record in receipt.records] == ["work_item", "brief", "episode", "turn"]
+
+
 def test_an_event_that_cannot_be_sealed_holds_up_no_other(desk: Desk) -> None:
     """It could never be sealed, so no turn after it would ever be."""
     deep: Any = 1

@@ -52,8 +52,8 @@ class HomeEpisodes:
         open_ones = {builder.session: builder for builder in self._parts.episodes.builders()}
         builder = open_ones.get(session)
         if builder is None:
-            where = f"session {session}" if session else "outside of any session"
-            raise NotFound(f"nothing is open in {where}", hint="See what is: gitmem episode list")
+            where = f"in session {session}" if session else "outside of any session"
+            raise NotFound(f"nothing is open {where}", hint="See what is: gitmem episode list")
         turn = self._parts.recorder.open(session=session, **links)
         turn.tell(
             Event(builder.id, "episode", format_time(self._parts.now()), {"close": True}, session=session)

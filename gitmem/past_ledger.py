@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from gitmem.errors import NotFound
+from gitmem.errors import NotFound, UsageError
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import KIND, parse_trailers
-from gitmem.times import parse_when
+from gitmem.times import TIMES, parse_when
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{4,40}")
 
@@ -35,9 +35,25 @@ def tips_at(repository: Repository, as_of: str, now: float, tips: Iterable[str])
             return frozenset({commit.id})
         moment: float = commit.commit_time
     else:
-        moment = parse_when(as_of, now)
+        moment = moment_named(as_of, now)
     found = (_before(repository, tip, moment) for tip in lines)
     return frozenset(commit for commit in found if commit is not None)
+
+
+def moment_named(as_of: str, now: float) -> float:
+    """Return when the time is, in seconds since 1970, that `--as-of` names where it names no commit.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    try:
+        return parse_when(as_of, now)
+    except UsageError as error:
+        raise UsageError(
+            f"neither the id of a commit nor a time: {as_of!r}",
+            hint=f"Use an id, as `git rev-parse HEAD` or `gitmem log` print it, or a time: {TIMES}.",
+            field="as_of",
+        ) from error
 
 
 def _before(repository: Repository, tip: str, moment: float) -> str | None:

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.past_ledger import find_commit
+from gitmem.past_ledger import find_commit, moment_named
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import HEAD, parse_trailers
-from gitmem.times import parse_when
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{4,40}")
 
@@ -47,7 +46,7 @@ def tree_at(repository: Repository, as_of: str, now: float, lines: Iterable[str]
         commit = find_commit(repository, as_of, lines)
         head = parse_trailers(commit.message).get(HEAD, commit.id) if _is_turn(commit) else commit.id
         return PastTree(commit.id, head, repository.read_commit(head).tree if head else None)
-    moment = parse_when(as_of, now)
+    moment = moment_named(as_of, now)
     for commit in _branch(repository):
         if commit.commit_time <= moment:
             return PastTree(commit.id, commit.id, commit.tree)

@@ -8,6 +8,9 @@ from typing import Final
 
 from gitmem.errors import InvalidRecord, UsageError
 
+#: How times are written by people, for hints.
+TIMES: Final = "2026-11-30, 2026-11-30T09:15Z, '2 days ago', yesterday, 'last monday'"
+
 _UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _AGO: Final = re.compile(r"(\d{1,6}|an?)\s+(second|minute|hour|day|week|month|year)s?\s+ago")
 _DAY: Final = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?w\d{2}-?\d")
@@ -80,7 +83,7 @@ def parse_when(text: str, now: float) -> float:
     except InvalidRecord as error:
         raise UsageError(
             f"not a time: {text!r}",
-            hint="Use 2026-11-30, 2026-11-30T09:15Z, '2 days ago', yesterday, 'last monday'.",
+            hint=f"Use {TIMES}.",
         ) from error
 
 

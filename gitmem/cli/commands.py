@@ -46,6 +46,10 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         setattr(settings, str(param.name), value)
 
 
+#: More characters than any first sentence has.
+_WHOLE = 1000
+
+
 class Command(click.Command):
     """A command that takes the global options and shows an example.
 
@@ -88,6 +92,12 @@ class Group(Family):
         super().__init__(*args, **kwargs)
         self.example = example
         self.params += global_options(hidden=True)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their first sentences; a long one goes on in the next line, uncut."""
+        shown = [one for _, one in sorted(self.commands.items()) if not one.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(str(one.name), one.get_short_help_str(_WHOLE)) for one in shown])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example and where the global options are told."""

@@ -57,6 +57,8 @@ def command(
         record=record,
     )
     settings.reply(reply, lambda: describe(reply) if explain else reply.text, exact=not explain)
+    if record and reply.commit and not settings.json:
+        settings.note(f"recorded; this text again: gitmem context --as-of {reply.commit}")
     for sentence in reply.missing:
         settings.warn(f"missing: {sentence}")
 

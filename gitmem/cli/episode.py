@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gitmem.cli.commands import group
+from gitmem.cli.none_found import none_found
 from gitmem.cli.settings import current
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def list_(limit: int, cursor: str | None, as_of: str | None) -> None:
     """List the finished episodes, the newest first, and what is open."""
     settings = current()
     page = settings.open_home().episodes(limit=limit, cursor=cursor, as_of=as_of)
-    settings.reply(page, lambda: describe(page))
+    settings.reply(page, lambda: describe(page, {"cursor": cursor, "as_of": as_of}))
 
 
 @command.command("show", example="gitmem episode show ep_f6a09b3624b5b31")
@@ -58,8 +60,13 @@ def close(session: str | None) -> None:
     settings.reply(receipt, lambda: "" if settings.quiet else f"finished {ref}")
 
 
-def describe(page: EpisodePage) -> str:
-    """Return the list for people."""
+def describe(page: EpisodePage, asked: Mapping[str, Any]) -> str:
+    """Return the list for people.
+
+    Args:
+        page: of it.
+        asked: the options that it was asked for with.
+    """
     rows = [_row(view) for view in page.episodes]
     for one in page.open:
         where = f"session {one['session']}" if one["session"] else "outside of any session"
@@ -67,7 +74,8 @@ def describe(page: EpisodePage) -> str:
         rows.append(click.style(f"open: {turns} turn{'s' * (turns != 1)}, {where}", dim=True))
     if page.cursor is not None:
         rows.append(click.style(f"more: --cursor {page.cursor}", dim=True))
-    return "\n".join(rows) or "No episodes yet. They are written when work ends."
+    empty = none_found("episodes", asked, otherwise="They are written when work ends.")
+    return "\n".join(rows) or empty
 
 
 def _row(view: Any) -> str:

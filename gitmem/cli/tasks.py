@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gitmem.cli.commands import command as define
+from gitmem.cli.none_found import none_found
 from gitmem.cli.settings import current
 from gitmem.cli.work import as_of_option
 
@@ -25,13 +27,18 @@ def command(**values: Any) -> None:
     """List tasks as their last snapshots tell them, those that changed last first."""
     settings = current()
     page = settings.open_home().tasks(**values)
-    settings.reply(page, lambda: describe(page))
+    settings.reply(page, lambda: describe(page, values))
 
 
-def describe(page: TaskPage) -> str:
-    """Return the list for people."""
+def describe(page: TaskPage, asked: Mapping[str, Any]) -> str:
+    """Return the list for people.
+
+    Args:
+        page: of it.
+        asked: the options that it was asked for with.
+    """
     if not page.tasks:
-        return "No tasks."
+        return none_found("tasks", asked)
     rows = [f"{task.updated_at[:16]}  {task.status:<11}  {task.id}  {task.summary or ''}".rstrip()
             for task in page.tasks]  # fmt: skip
     if page.cursor is not None:

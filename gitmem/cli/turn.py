@@ -10,11 +10,12 @@ from gitmem.cli.commands import group, options
 from gitmem.cli.events import read_events
 from gitmem.cli.settings import current
 from gitmem.counted import counted
+from gitmem.errors import RevisionConflict, exit_code_of
 
 if TYPE_CHECKING:
     from gitmem.records import Receipt
 
-_CONFLICT = 11
+_MOVED = RevisionConflict.exit_code
 
 links = options(
     click.option("--session", metavar="ID", help="The conversation; events may name another."),
@@ -101,7 +102,8 @@ def _reply(ctx: click.Context, receipt: Receipt) -> None:
         settings.warn(f"event {refusal['event'] + 1} was refused: {why}")
     settings.reply(receipt, lambda: "" if settings.quiet else describe(receipt))
     if receipt.refused:
-        ctx.exit(_CONFLICT)
+        codes = [exit_code_of(refusal["code"]) for refusal in receipt.refused]
+        ctx.exit(next((code for code in codes if code != _MOVED), _MOVED))  # else repeating it may help
 
 
 def describe(receipt: Receipt) -> str:

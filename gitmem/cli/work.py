@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +11,7 @@ import click
 from gitmem.cli.columns import cut
 from gitmem.cli.commands import group, options
 from gitmem.cli.events import read_text
+from gitmem.cli.none_found import none_found
 from gitmem.cli.settings import current
 from gitmem.cli.write_options import cause, write_options
 from gitmem.errors import UsageError
@@ -26,6 +27,8 @@ as_of_option = click.option(
 )
 _WAKES = ("operator_input", "task_result", "external", "timer", "system")
 _WIDE = 72
+#: Turns that people are shown of a work item; JSON has more of them.
+_TURNS = 5
 
 fields = options(
     click.option("--plan", metavar="TEXT", help="The plan, as text of its file; - reads standard input."),
@@ -38,7 +41,8 @@ fields = options(
         "--todo",
         multiple=True,
         metavar="TEXT|JSON",
-        help="A step; may be repeated. Or all as JSON: [{'text', 'state'}]. The list is replaced as a whole.",
+        help="A step; may be repeated. Or as JSON, with its state: "
+        """'[{"text": "dump", "state": "completed"}]'. The list is replaced as a whole.""",
     ),
     click.option("--delivery-target", metavar="TEXT", help="Where the result is to go."),
     click.option("--blocked-by", metavar="TEXT", help="What holds it up; looked at again in an hour."),
@@ -73,6 +77,8 @@ def command() -> None:
 @write_options
 def create(objective: str | None, named: str | None, **values: Any) -> None:
     """Create a work item. It waits to be picked."""
+    if objective and named and objective != named:
+        raise UsageError("the objective is given twice, and not the same", field="objective")
     wanted = objective or named
     if not wanted:
         raise UsageError("no objective", hint="For example: gitmem work create 'Move the staging database'")
@@ -98,9 +104,10 @@ def update(work_item: str, **values: Any) -> None:
 @clear_option
 @write_options
 def pick(work_item: str, *, clear_blocker: bool, **values: Any) -> None:
-    """Make a work item the focus of the session, or without one of the home.
+    """Make a work item the focus of its session or the home.
 
-    What was in focus and could go on gives way, and comes back when this one ends.
+    Without --session it is the home's. What was in focus and could go on gives way, and comes back when this
+    one ends.
     """
     _change(lambda home: home.work_pick(work_item, clear_blocker=clear_blocker, **cause(values)))
 
@@ -168,7 +175,7 @@ def list_(only: str, **values: Any) -> None:
     """List work items, those that changed last first."""
     settings = current()
     page = settings.open_home().work_list(only, **values)
-    settings.reply(page, lambda: describe_page(page))
+    settings.reply(page, lambda: describe_page(page, {"filter": only, **values}))
 
 
 @command.command("show", example="gitmem work show work_5d08")
@@ -185,7 +192,7 @@ def show(work_item: str, as_of: str | None) -> None:
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
     """Return what was given of a command's values, steps and plan read."""
-    given = {name: value for name, value in values.items() if value not in (None, (), False)}
+    given = {name: value for name, value in values.items() if _is_given(value)}
     if "todo" in given:
         given["todo"] = _todo(given["todo"])
     if given.get("plan") == "-":
@@ -193,14 +200,24 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
+def _is_given(value: Any) -> bool:
+    return value is not None and value is not False and value != ()  # 0 is a value
+
+
 def _todo(steps: Sequence[str]) -> list[Any]:
-    if len(steps) != 1 or not steps[0].lstrip().startswith("["):
-        return list(steps)
+    if len(steps) == 1 and steps[0].lstrip().startswith("["):
+        found: list[Any] = _from_json(steps[0])
+        return found
+    return [_from_json(step) if step.lstrip().startswith("{") else step for step in steps]
+
+
+def _from_json(text: str) -> Any:
     try:
-        found = json.loads(steps[0])
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"--todo is not JSON: {error}", field="todo") from error
-    return found if isinstance(found, list) else [found]
+        step = json.dumps([{"text": cut(text, 40)}], ensure_ascii=False)
+        hint = f"A step that begins like JSON is given as JSON: --todo '{step}'"
+        raise UsageError(f"--todo is not JSON: {error}", hint=hint, field="todo") from error
 
 
 def _change(change: Callable[[AgentHome], WorkReply]) -> None:
@@ -231,10 +248,17 @@ def describe(reply: WorkReply) -> str:
     return "\n".join(lines)
 
 
-def describe_page(page: WorkPage) -> str:
-    """Return a list for people."""
+def describe_page(page: WorkPage, asked: Mapping[str, Any]) -> str:
+    """Return a list for people.
+
+    Args:
+        page: of it.
+        asked: the options that it was asked for with.
+    """
     if not page.work_items:
-        return "No work items. Create one: gitmem work create 'Move the staging database'"
+        return none_found(
+            "work items", asked, otherwise="Create one: gitmem work create 'Move the staging database'"
+        )
     lines = [_headline(item, is_focus=item.id == page.focus) for item in page.work_items]
     if page.cursor is not None:
         lines.append(click.style(f"more: --cursor {page.cursor}", dim=True))
@@ -254,13 +278,15 @@ def describe_detail(detail: WorkDetail) -> str:
         f"  waits for {wait.waiting_for}: {wait.kind}, {wait.status}, {wait.id}" for wait in detail.waits
     ]
     if detail.plan is not None and detail.plan.exists:
-        lines += ["", click.style(detail.plan.path, bold=True), detail.plan.preview]
+        lines += ["", click.style(detail.plan.path, bold=True), *filter(None, [detail.plan.preview])]
     if detail.work_refs.active:
         lines += ["", click.style("evidence", bold=True)]
         lines += [f"  {ref.kind}  {ref.ref}  {ref.title or ''}".rstrip() for ref in detail.work_refs.active]
     if detail.total_turns:
-        lines += ["", click.style(f"turns: {detail.total_turns}", bold=True)]
-        lines += [f"  turn:{turn}" for turn in detail.turns[-5:]]
+        last = detail.turns[-_TURNS:]
+        more = f", the last {len(last)}" if len(last) < detail.total_turns else ""
+        lines += ["", click.style(f"turns: {detail.total_turns}{more}", bold=True)]
+        lines += [f"  turn:{turn}" for turn in last]
     return "\n".join(lines)
 
 

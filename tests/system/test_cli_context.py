@@ -58,6 +58,15 @@ def test_a_recorded_context_comes_back(home: Path, tmp_path: Path) -> None:
     assert "current folder: /src" in json.dumps(first.json["sections"])
 
 
+def test_who_records_a_context_is_told_how_to_see_it_again(home: Path) -> None:
+    """Without JSON nothing else names the commit that `--as-of` needs; the text itself stays as it is."""
+    ran = gitmem("context", "--input", "Go.", "--record", cwd=home)
+    told = ran.err.strip()
+    assert told.startswith("recorded; this text again: gitmem context --as-of ")
+    assert gitmem("context", "--as-of", told.split()[-1], cwd=home).out == ran.out
+    assert gitmem("context", "--input", "Go.", "--record", "-q", cwd=home).err == ""
+
+
 @pytest.mark.parametrize("text", ["[", "[]", '{"cwd": 7}', '{"workspace_id": "a b"}'])
 def test_a_wrong_environment_is_exit_2(home: Path, tmp_path: Path, text: str) -> None:
     """The field is named."""

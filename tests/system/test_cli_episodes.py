@@ -94,3 +94,9 @@ def test_a_changed_file_is_said_to_be(home: Path) -> None:
     shown = gitmem("episode", "show", one["id"], cwd=home)
     assert f"git show episode/{one['id']}" in shown.err
     assert "changed" in gitmem("episode", "list", cwd=home).out
+
+
+def test_nothing_open_is_said_of_the_session(home: Path) -> None:
+    """The sentence names where nothing is open."""
+    assert "nothing is open in session s9" in gitmem("episode", "close", "--session", "s9", cwd=home).err
+    assert "nothing is open outside of any session" in gitmem("episode", "close", cwd=home).err

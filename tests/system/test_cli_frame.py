@@ -29,6 +29,13 @@ def test_help_lists_every_command_everyday_ones_first() -> None:
     assert shown.index("Every day:") < shown.index("Start:") < shown.index("Care:")
 
 
+def test_no_line_of_a_list_of_commands_is_cut() -> None:
+    """What a command does is told whole where it is chosen; `the focus, or without one of...` is not."""
+    shown = [gitmem("--help").out, *(gitmem(name, "--help").out for name in COMMANDS)]
+    lines = [line for text in shown for line in text.splitlines()[1:]]
+    assert [line for line in lines if line.endswith("...")] == []
+
+
 def test_version_is_printed() -> None:
     """Both ways of starting gitmem say the same version."""
     assert gitmem("--version").out == f"gitmem {__version__}\n"

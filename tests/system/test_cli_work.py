@@ -60,7 +60,11 @@ def test_a_work_item_from_end_to_end(home: Path) -> None:
         (("show", "work_item:w2@h0123456789abcdef"), 4, "work_item_not_found"),
         (("update", "w2", "--objective", "x", "--expected-revision", "7"), 11, "revision_conflict"),
         (("update", "w2", "--clear-blocker"), 2, "invalid_record"),
+        (("update", "w2", "--objective", "x", "--expected-revision", "0"), 11, "revision_conflict"),
         (("update", "w2", "--todo", "[7"), 2, "invalid_input"),
+        (("update", "w2", "--todo", "a", "--todo", '{"text"'), 2, "invalid_input"),
+        (("create", "One", "--objective", "Two"), 2, "invalid_input"),
+        (("list", "--as-of", "HEAD"), 2, "invalid_input"),
         (("wait", "w2", "--for", "x", "--wake", "timer"), 2, "invalid_record"),
         (("create",), 2, "invalid_input"),
         (("create", "x", "--work-item-id", "w2"), 3, "work_item_exists"),
@@ -90,6 +94,53 @@ def test_people_read_text(home: Path) -> None:
     assert "running      t1  dump" in gitmem("tasks", "-C", home).out
     said = gitmem("work", "wait", "--for", "it", "--wake", "task", "--resource", "t1", "-C", home)
     assert "waits for it" in said.out
+
+
+def test_an_empty_list_says_what_was_asked_for(home: Path) -> None:
+    """Somebody with many work items who asks for the blocked ones is not told to create the first."""
+    work(home, "create", "Move", "--work-item-id", "w1")
+    said = gitmem("work", "list", "--filter", "blocked", "--as-of", "2 days ago", "-C", home).out
+    assert said == "No work items with --filter blocked --as-of '2 days ago'.\n"
+    assert gitmem("tasks", "--status", "failed", "-C", home).out == "No tasks with --status failed.\n"
+    said = gitmem("episode", "list", "--as-of", "yesterday", "-C", home).out
+    assert said == "No episodes with --as-of yesterday.\n"
+    assert "No episodes. They are written when work ends." in gitmem("episode", "list", "-C", home).out
+
+
+def test_steps_are_text_or_json(home: Path) -> None:
+    """A step with its state may stand among others; what cannot be told as text says how it is."""
+    step = '{"text": "dump", "state": "completed"}'
+    made = work(home, "create", "Move", "--work-item-id", "w1", "--todo", step, "--todo", "load").json
+    told = [(one["text"], one["state"]) for one in made["work_item"]["todo"]]
+    assert told == [("dump", "completed"), ("load", "pending")]
+    ran = gitmem("work", "update", "w1", "--todo", "[urgent] call", "-C", home)
+    assert ran.code == 2
+    given = ran.err.partition("--todo '")[2].rpartition("'")[0]
+    assert work(home, "update", "w1", "--todo", given).json["work_item"]["todo"][0]["text"] == "[urgent] call"
+
+
+def test_no_plan_and_many_turns_are_shown_briefly(home: Path) -> None:
+    """No gap stands where a plan has no body, and the turns that are left out are counted."""
+    work(home, "create", "Move", "--work-item-id", "w1")
+    work(home, "pick", "w1", "--session", "s1")
+    for number in range(5):
+        work(home, "update", "w1", "--todo", f"step {number}", "--session", "s1")
+    shown = gitmem("work", "show", "w1", "-C", home).out
+    assert "\n\n\n" not in shown
+    assert "turns: 6, the last 5\n" in shown
+    assert shown.count("turn:turn_") == 5
+
+
+def test_an_event_that_is_refused_for_good_is_not_told_to_try_again(home: Path) -> None:
+    """Exit 11 invites to repeat a turn, which helps where a revision is stale, and nowhere else."""
+    work(home, "create", "Move", "--work-item-id", "w1")
+    stale = {"kind": "work_item", "action": "update", "work_item_id": "w1", "expected_revision": 7}
+    unknown = {"kind": "work_item", "action": "pick", "work_item_id": "w9"}
+    unreported = {"kind": "work_item", "action": "complete", "work_item_id": "w1"}
+    for events, code in [([stale], 11), ([unknown], 4), ([unreported], 3), ([stale, unknown], 4)]:
+        ran = gitmem("turn", "--json", "-C", home, stdin="\n".join(map(json.dumps, events)))
+        assert (ran.code, len(ran.json["refused"])) == (code, len(events))
+        assert ran.json["committed"]
 
 
 def test_an_operator_edits_a_plan_and_commits_it(home: Path) -> None:

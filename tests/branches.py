@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from originals import copy_of
+
 from fixtures import commit_all, git, layout_of, make_repo, run_git
 from gitmem.backends.dulwich_repository import DulwichRepository, open_repository
 from gitmem.branch_changes import PathChange, WriteOutcome
@@ -33,9 +35,9 @@ FILES = {
 
 def make_home(path: Path) -> Path:
     """Make a home whose files were committed by plain git."""
-    repo = make_repo(path)
-    commit_all(repo, "base", FILES)
-    return repo
+    copy_of("branch", lambda at: commit_all(make_repo(at), "base", FILES), path)
+    git("update-index", "-q", "--refresh", cwd=path)  # which knows the files that were copied
+    return path
 
 
 class Agent:

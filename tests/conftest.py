@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 # Contract suites and fixtures assert too; without this their failures would show no values.
 pytest.register_assert_rewrite("contract", "fixtures")
 
+from originals import keep_originals  # noqa: E402
+
 from fixtures import CounterClock  # noqa: E402 - only after the rewrite is registered
 
 _COMMON: dict[str, Any] = {
@@ -53,6 +55,12 @@ def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         patch.setenv("GIT_TERMINAL_PROMPT", "0")
         patch.setenv("LC_ALL", "C.UTF-8")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def originals(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what tests get copies of for as long as they run."""
+    keep_originals(tmp_path_factory.mktemp("originals"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from originals import copy_of
+
 from gitmem.layout import Layout, find_layout
 
 OPERATOR = "Olivia Operator"
@@ -67,11 +69,18 @@ def run_git(
 
 def make_repo(path: Path, *, branch: str = "main", identity: bool = True) -> Path:
     """Make an empty repository at `path` (branch unborn), by default with an operator configured in it."""
+    if os.path.lexists(path / ".git"):
+        _init(path, branch, identity)
+    else:
+        copy_of(("repo", branch, identity), lambda at: _init(at, branch, identity), path)
+    return path
+
+
+def _init(path: Path, branch: str, identity: bool) -> None:
     path.mkdir(parents=True, exist_ok=True)
     git("init", "-q", "-b", branch, cwd=path)
     if identity:
         set_identity(path)
-    return path
 
 
 def set_identity(repo: Path, name: str = OPERATOR, mail: str = OPERATOR_MAIL) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from originals import copy_of
+
 from fixtures import make_repo
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.hook_files import CLIENT, HookFiles, HookReport
@@ -20,9 +22,16 @@ NOW = 1_772_442_000.0
 
 def make_home(path: Path, *, hooks: bool = True) -> Path:
     """Make an agent home with an operator's identity and, by default, gitmem's hooks."""
+    if path.exists():
+        _create(path, hooks)
+    else:
+        copy_of(("hooked", hooks), lambda at: _create(at, hooks), path)
+    return path
+
+
+def _create(path: Path, hooks: bool) -> None:
     make_repo(path)
     init_home(path, agent="aria", now=NOW, hooks=hooks)
-    return path
 
 
 def act(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from branches import in_child
+from homes import new_home
 
 from fixtures import git
 from gitmem import AgentHome
@@ -25,7 +26,7 @@ def die(*_: object, **__: object) -> None:
 @pytest.mark.parametrize("within", [True, False], ids=["in an open turn", "alone"])
 def test_the_next_process_makes_the_record(tmp_path: Path, at: str, within: bool) -> None:
     """What the killed one left half told is closed first; later notes are written as ever."""
-    AgentHome.init(tmp_path / "home", agent="aria").close()
+    new_home(tmp_path / "home").close()
 
     def act() -> None:
         home = AgentHome.open(tmp_path / "home")

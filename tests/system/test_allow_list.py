@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from homes import new_home
 from system.command_line import gitmem
 
 from fixtures import git, run_git, set_identity, write_files
@@ -23,7 +24,7 @@ LINE = 6
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home with gitmem's hooks."""
-    AgentHome.init(tmp_path / "home", agent="aria").close()
+    new_home(tmp_path / "home").close()
     set_identity(tmp_path / "home")
     return tmp_path / "home"
 

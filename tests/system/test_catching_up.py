@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from gitmem import AgentHome
 from gitmem.indexer import Budget
@@ -33,7 +34,7 @@ def fill(home: AgentHome, count: int = MANY) -> None:
 def path(tmp_path: Path) -> Path:
     """A home that was never indexed."""
     path = tmp_path / "home"
-    with AgentHome.init(path, agent="aria") as home:
+    with new_home(path) as home:
         fill(home)
     return path
 

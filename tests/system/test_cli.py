@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from homes import make_home
 from system.command_line import Ran, gitmem, gitmem_process
 
 from fixtures import commit_all, git, head, make_repo, write_files
@@ -18,9 +19,7 @@ HELLO = {"kind": "message", "role": "user", "text": "Staging listens on port 222
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A new home with an operator configured."""
-    root = make_repo(tmp_path / "home")
-    AgentHome.create(root, "aria")
-    return root
+    return make_home(tmp_path / "home", operator=True)
 
 
 def jsonl(*events: object) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from homes import new_home
 from system.command_line import gitmem, gitmem_process
 
 from fixtures import git, head, show, write_files
@@ -19,7 +20,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "memory.js
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A new home."""
-    AgentHome.init(tmp_path / "home", agent="aria").close()
+    new_home(tmp_path / "home").close()
     return tmp_path / "home"
 
 

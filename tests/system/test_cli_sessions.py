@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from homes import new_home
 from system.command_line import gitmem, gitmem_process
 
 from gitmem import AgentHome
@@ -18,7 +19,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "sessions.
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home with two conversations."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         talk(home, "s1", said(*(f"talk {n}" for n in range(40)), "the zebra"), title="Animals", source="cli")
         talk(home, "s2", said("大别山项目", "好"), title="项目")
     return tmp_path / "home"

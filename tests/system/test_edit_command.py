@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import make_home_to_edit
 from system.command_line import Ran, gitmem, gitmem_process
 
-from fixtures import git, head, run_git, set_identity, write_files
+from fixtures import git, head, run_git, write_files
 from gitmem import AgentHome
 
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -26,13 +27,7 @@ KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A home with a note and two entries."""
-    AgentHome.create(tmp_path / "home", agent="aria")
-    set_identity(tmp_path / "home")
-    with AgentHome.open(tmp_path / "home") as home:
-        home.note_add("a.md", content="# A\n\none\ntwo\nthree\n")
-        home.entries("memory").add("Alpha one.")
-        home.entries("memory").add("Beta two.")
-    return tmp_path / "home"
+    return make_home_to_edit(tmp_path / "home")
 
 
 def script(folder: Path, text: str) -> str:

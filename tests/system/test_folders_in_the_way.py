@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from homes import new_home
 from system.command_line import gitmem
 
-from gitmem.home import AgentHome
 from gitmem.watch_home import watch_home
 
 
@@ -17,7 +17,7 @@ from gitmem.watch_home import watch_home
 def test_a_folder_in_a_files_place_is_named_with_what_removes_it(tmp_path: Path, name: str) -> None:
     """`watch --once` ended with 10 each time and without a hint, and spoke of turns in the spool."""
     root = tmp_path / "home"
-    with AgentHome.init(root, agent="aria") as home:
+    with new_home(root) as home:
         home.record([{"kind": "message", "role": "user", "text": "hello"}])
     path = root.resolve() / ".git" / "gitmem" / name
     path.unlink(missing_ok=True)
@@ -34,7 +34,7 @@ def test_a_folder_in_a_files_place_is_named_with_what_removes_it(tmp_path: Path,
 def test_a_watcher_names_the_duty_that_fails(tmp_path: Path) -> None:
     """The copy of the ledger is no turn in the spool."""
     root = tmp_path / "home"
-    with AgentHome.init(root, agent="aria") as home:
+    with new_home(root) as home:
         home.record([{"kind": "message", "role": "user", "text": "hello"}])
     (root / ".git" / "gitmem" / "ledger-copy.json" / "below").mkdir(parents=True)
     told: list[str] = []

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
-from fixtures import commit_all, git, head, make_repo, run_git, set_identity, show, write_files
+from fixtures import commit_all, git, head, make_repo, run_git, show, write_files
 from gitmem import AgentHome
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.branch_merge import merge_path
@@ -321,11 +322,10 @@ def test_a_folder_called_gitmem_is_not_run(repo: Path) -> None:
 def home(tmp_path: Path) -> Path:
     """A home with two turns and an entry, its drivers configured."""
     root = tmp_path / "aria"
-    with AgentHome.init(root, agent="aria") as home:
+    with new_home(root, operator=True) as home:
         for text in ("Which port does \x1b[2Jstaging use?", "2222, since the move."):
             with home.turn(session="s1") as turn:
                 turn.message("user", text)
-    set_identity(root)
     commit_all(root, "entries", {STORE: entries("one", "two")})
     commit_all(root, "one more", {STORE: entries("one", "and", "two")})
     set_drivers(root, interpreter(tmp_path / "python"))

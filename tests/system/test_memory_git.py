@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from branches import changed_in, staged, status
+from homes import new_home
 
 from fixtures import commit_all, fsck, git, head, run_git, set_identity, show, write_files
 from gitmem import AgentHome
@@ -28,7 +29,7 @@ ONE_TWO = "one\n§\ntwo\n"
 def repo(tmp_path: Path) -> Path:
     """A home with two entries and an operator."""
     root = tmp_path / "home"
-    with AgentHome.init(root, agent="aria") as home:
+    with new_home(root) as home:
         home.memory(operations=[{"action": "add", "content": text} for text in ("one", "two")])
     set_identity(root)
     return root

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from homes import new_home
 from system.command_line import gitmem, gitmem_process
 
 from fixtures import git, write_files
@@ -23,7 +24,7 @@ START = '{"kind": "session", "event": "start"}\n'
 def home(tmp_path: Path) -> Path:
     """A new home with one entry."""
     path = tmp_path / "home"
-    AgentHome.init(path, agent="aria").close()
+    new_home(path).close()
     ran = gitmem("memory", "add", "--content", "Staging listens on port 2222.", cwd=path)
     assert ran.code == 0, ran.err
     return path

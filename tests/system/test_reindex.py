@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from gitmem import AgentHome
 from gitmem.backends.watchdog_changes import WatchdogChanges
@@ -32,7 +33,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         event = {"kind": "message", "session": "s1", "turn": f"t{number}", "text": f"{word} {'x y ' * 300}"}
         rows += [event | {"role": "user"}, event | {"role": "assistant"}]
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with AgentHome.init(path, agent="aria") as home:
+    with new_home(path) as home:
         home.import_jsonl(lines)
         home.catch_up()
     return path
@@ -122,7 +123,7 @@ def test_a_watcher_does_the_work(path: Path) -> None:
 
 def test_a_watcher_hears_that_the_index_is_asked_for(tmp_path: Path) -> None:
     """It need not wait for its next look at everything, which may be half a minute away."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         changes = WatchdogChanges(home.layout)
         changes.start()
         try:

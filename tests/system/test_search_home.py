@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from homes import new_home
 from index_engines import needs_tantivy
 
-from fixtures import commit_all, git, set_identity, write_files
+from fixtures import commit_all, git, write_files
 from gitmem import AgentHome
 from gitmem.errors import Unavailable, UnknownSource
 
@@ -21,8 +22,7 @@ from gitmem.errors import Unavailable, UnknownSource
 def path(tmp_path: Path) -> Path:
     """A home with one turn and one note, not indexed."""
     path = tmp_path / "home"
-    with AgentHome.init(path, agent="aria") as home:
-        set_identity(path)
+    with new_home(path, operator=True) as home:
         say(home, "Which port does staging use?", "Staging listens on port 2222.")
         home.note_add(content="The staging database moved.\n", title="Staging database")
     return path

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 from system.command_line import gitmem
 
-from fixtures import commit_all, git, set_identity, write_files
+from fixtures import commit_all, git, write_files
 from gitmem import AgentHome
 from gitmem.errors import InvalidRef, Unavailable, UnknownSource
 from gitmem.json_view import to_json
@@ -39,8 +40,7 @@ TEXTS = {
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with one text of every kind, and others that look alike; each in a session of its own."""
     path = tmp_path_factory.mktemp("rows") / "home"
-    with AgentHome.init(path, agent="aria") as home:
-        set_identity(path)
+    with new_home(path, operator=True) as home:
         for name, text in TEXTS.items():
             home.record([{"kind": "message", "role": "user", "text": text}], session=name)
         for number in range(20):
@@ -197,7 +197,7 @@ def test_options_without_meaning_end_with_2(path: Path, options: list[str]) -> N
 def test_a_hit_does_not_act_on_a_terminal(tmp_path: Path) -> None:
     """A text may come from anybody: a color of its own could hide a part of what it says."""
     path = tmp_path / "home"
-    with AgentHome.init(path, agent="aria") as home:
+    with new_home(path) as home:
         home.record([{"kind": "message", "role": "user", "text": "a \x1b[8mhidden\x1b[0m\x07 zebra"}])
     assert "a ␛[8mhidden␛[0m␇ zebra" in gitmem("search", "zebra", cwd=path).out
     assert gitmem("search", "zebra", "--json", cwd=path).json["results"][0]["snippet"][2] == "\x1b"
@@ -206,7 +206,7 @@ def test_a_hit_does_not_act_on_a_terminal(tmp_path: Path) -> None:
 def test_nothing_that_people_read_acts_on_a_terminal(tmp_path: Path) -> None:
     """A title, a clipboard, a bell and a color of the text's own: signs in every text, exact in `--json`."""
     path, said = tmp_path / "home", "a \x1b]0;title\x07 \x1b[8mhidden zebra"
-    with AgentHome.init(path, agent="aria") as home:
+    with new_home(path) as home:
         titled = {"kind": "session", "event": "start", "title": said}
         receipt = home.record([titled, {"kind": "message", "role": "user", "text": said}], session="s1")
     ref, message = receipt.records[1]["source_ref"], receipt.records[1]["id"]
@@ -233,7 +233,7 @@ def test_a_word_that_looks_like_an_option(path: Path) -> None:
 
 def test_a_day_counts_to_its_end(tmp_path: Path) -> None:
     """`--until` a day includes it; `--since` and `--until` mean when it happened."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         for day in (1, 2, 3):
             event = {
                 "kind": "message",
@@ -257,7 +257,7 @@ def test_a_day_counts_to_its_end(tmp_path: Path) -> None:
 
 def test_workspaces(tmp_path: Path) -> None:
     """What is of another workspace is hidden and counted; what is of none is always in scope (S16)."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         for workspace in ("w", "v", None):
             message = {"kind": "message", "role": "user", "text": f"staging of {workspace}"}
             home.record([message], workspace=workspace)
@@ -277,8 +277,7 @@ def test_workspaces(tmp_path: Path) -> None:
 def test_what_is_no_memory_is_not_searched(tmp_path: Path) -> None:
     """README, role contract and files outside the folders of memory are no documents (S17)."""
     path = tmp_path / "home"
-    with AgentHome.init(path, agent="aria") as home:
-        set_identity(path)
+    with new_home(path, operator=True) as home:
         names = ("README.md", "AGENTS.md", "src/README.md", "notes/x.txt", "work/a/plan.md.orig")
         commit_all(path, "others", dict.fromkeys(names, "a zyzzyva lives here\n"))
         write_files(path, {"notes/here.md": "a quagga lives here\n"})
@@ -305,7 +304,7 @@ def test_another_homes_records_are_unknown_here(tmp_path: Path, home: AgentHome)
 def test_what_git_has_lost_is_unavailable(tmp_path: Path, lost: str) -> None:
     """An object that is gone from the store is told from a record that never was (R11)."""
     path = tmp_path / "home"
-    with AgentHome.init(path, agent="aria") as home:
+    with new_home(path) as home:
         text = "x" * 40_000 + " needle"
         receipt = home.record([{"kind": "message", "role": "user", "text": text}])
         assert home.search("needle").results
@@ -333,8 +332,7 @@ def _lose_object(path: Path, blob: str) -> None:
 def test_every_ref_that_is_printed_resolves_or_says_why_not(tmp_path: Path) -> None:
     """Hits, receipts, turns, sessions, logs and errors print refs: each is read, or unavailable (R11)."""
     path = tmp_path / "home"
-    with AgentHome.init(path, agent="aria") as home:
-        set_identity(path)
+    with new_home(path, operator=True) as home:
         batch = {"commands": ["ls staging", "pwd"]}
         events = [
             {"kind": "session", "event": "title", "title": "Staging"},

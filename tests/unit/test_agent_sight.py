@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 
 from fixtures import write_files
 from gitmem import AgentHome
@@ -27,7 +28,7 @@ PLAIN = "The zebra deploy runs at noon."
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A home whose files hold poison and a token, as a pull or an editor may leave them."""
     root = tmp_path / "home"
-    AgentHome.init(root, agent="aria").close()
+    new_home(root).close()
     write_files(
         root,
         {

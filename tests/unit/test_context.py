@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 
-from fixtures import CounterClock, commit_all, git, head, set_identity
+from fixtures import CounterClock, commit_all, git, head
 from gitmem import AgentHome
 from gitmem.context_assembly import AssembledContext
 from gitmem.errors import BudgetExceeded, NotFound, UsageError
@@ -20,8 +21,7 @@ NOW = "2026-12-01T09:00:00.000Z"
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> Iterator[AgentHome]:
     """An agent home in which something was said."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=clock) as made:
-        set_identity(made.layout.root)
+    with new_home(tmp_path / "home", now=clock, operator=True) as made:
         talk(made, "Which port does staging use?", "It listens on 2222.")
         yield made
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import make_home_to_edit
 
-from fixtures import OPERATOR, git, head, set_identity, write_files
+from fixtures import OPERATOR, git, head, write_files
 from gitmem import AgentHome
 from gitmem.editing import EditReply
 from gitmem.errors import NotFound, ProtectedPath, UnknownSource
@@ -18,12 +19,7 @@ KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A home with a note and two entries."""
-    AgentHome.create(tmp_path / "home", agent="aria")
-    set_identity(tmp_path / "home")
-    with AgentHome.open(tmp_path / "home") as home:
-        home.note_add("a.md", content="# A\n\none\ntwo\nthree\n")
-        home.entries("memory").add("Alpha one.")
-        home.entries("memory").add("Beta two.")
+    with AgentHome.open(make_home_to_edit(tmp_path / "home")) as home:
         yield home
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from branches import status
 from episode_checks import faults
+from homes import new_home
 
-from fixtures import CounterClock, fsck, git, head, run_git, set_identity, write_files
+from fixtures import CounterClock, fsck, git, head, run_git, write_files
 from gitmem import AgentHome
 from gitmem.episode_closing import EpisodeNotices, Notice
 from gitmem.episode_facts import EpisodeFacts
@@ -38,8 +39,7 @@ def clock() -> CounterClock:
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> Iterator[AgentHome]:
     """An open home."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=clock) as opened:
-        set_identity(opened.layout.root)
+    with new_home(tmp_path / "home", now=clock, operator=True) as opened:
         yield opened
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
-from fixtures import git, head, set_identity, write_files
+from fixtures import git, head, write_files
 from gitmem import AgentHome
 from gitmem.errors import ThreatFound
 
@@ -19,9 +20,7 @@ STORE = "memory/MEMORY.md"
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A home with an entry and a note."""
-    AgentHome.create(tmp_path / "home", agent="aria")
-    set_identity(tmp_path / "home")
-    with AgentHome.open(tmp_path / "home") as home:
+    with new_home(tmp_path / "home", operator=True) as home:
         home.entries("memory").add("Alpha one.")
         home.note_add("a.md", content="# A\n")
         yield home

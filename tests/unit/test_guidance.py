@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock
 from gitmem import AgentHome
@@ -24,7 +25,7 @@ COMBINATORS = {"allOf", "anyOf", "oneOf", "enum", "not"}
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> AgentHome:
     """A new home."""
-    return AgentHome.init(tmp_path / "home", agent="aria", now=clock)
+    return new_home(tmp_path / "home", now=clock)
 
 
 def test_the_guide_is_short_and_says_what_matters() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from gitmem import AgentHome
 from gitmem.judgement_rules import RETRACT, judgement_body
@@ -16,7 +17,7 @@ from gitmem.ledger_text import render_ledger
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         yield home
 
 

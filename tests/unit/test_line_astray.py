@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import git, run_git
 from gitmem.home import AgentHome
@@ -15,7 +16,7 @@ from gitmem.watch_home import watch_home
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A home with three indexed turns."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         for number in range(3):
             home.record([{"kind": "message", "role": "user", "text": f"quokka {number}"}], session="s1")
         home.catch_up()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
-from gitmem import AgentHome
 from gitmem.branch_changes import PendingChange, PendingWrite
 from gitmem.errors import UsageError
 from gitmem.memory_records import memory_event
@@ -32,7 +32,7 @@ def test_a_message_that_names_no_session_has_a_record_all_the_same() -> None:
 @pytest.mark.parametrize("cause", ["ended turn", "author"])
 def test_a_cause_that_cannot_be_recorded_is_refused_first(tmp_path: Path, cause: str) -> None:
     """An error means that nothing was written."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         with home.turn() as turn:
             turn.message("user", "Note that.")
         given = {"turn": turn} if cause == "ended turn" else {"by": "somebody"}

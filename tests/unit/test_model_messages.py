@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures import CounterClock
-from gitmem import AgentHome
 from gitmem.errors import InvalidRecord
 from gitmem.model_messages import read_messages
 from gitmem.records import parse_event
@@ -248,7 +248,7 @@ def test_whatever_comes_is_an_event_or_none(messages: list[dict[str, Any]]) -> N
 
 def test_a_session_records_them(tmp_path: Path) -> None:
     """A whole turn of a model is found by what it called, and read with what came of it; errors name one."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=CounterClock()) as home:
+    with new_home(tmp_path / "home", now=CounterClock()) as home:
         session = home.session("s1")
         call = {
             "id": "c1",

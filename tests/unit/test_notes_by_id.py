@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from homes import new_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gitmem.notes
-from fixtures import commit_all, layout_of, make_repo, write_files
-from gitmem import AgentHome
+from fixtures import commit_all, layout_of, write_files
 from gitmem.backends.dulwich_repository import open_repository
 from gitmem.errors import GitmemError
 from gitmem.notes import Notes
@@ -55,7 +55,7 @@ def test_marks_change_no_answer(
 ) -> None:
     """Whatever was written, removed or claimed twice since the index was built."""
     root = tmp_path_factory.mktemp("home")
-    with AgentHome.init(root, agent="aria") as home:
+    with new_home(root) as home:
         for path, note_id in before:
             write_files(root, {path: text(note_id)})
         (root / "notes").mkdir(exist_ok=True)
@@ -72,8 +72,8 @@ def test_marks_change_no_answer(
 
 def test_other_notes_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of thirty notes the one is read, and those that changed since."""
-    root = make_repo(tmp_path / "home")
-    with AgentHome.init(root, agent="aria") as home:
+    root = tmp_path / "home"
+    with new_home(root, operator=True) as home:
         commit_all(root, "notes", {f"notes/{n}.md": text(f"{n:015x}") for n in range(30)})
         settle_times(root)
         time.sleep(0.06)  # times of files written less than a clock tick ago tell nothing

@@ -8,6 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from homes import new_home
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ CHANGES = st.builds(
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A home with two entries, in which changes of memory wait."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         home.entries("memory").batch(
             [{"action": "add", "content": "Alpha one."}, {"action": "add", "content": "Beta two."}]
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock, git, show, write_files
 from gitmem import AgentHome
@@ -18,7 +19,7 @@ TOKEN = "ghp_" + "a1B2" * 9
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> AgentHome:
     """A new home."""
-    return AgentHome.init(tmp_path / "home", agent="aria", now=clock)
+    return new_home(tmp_path / "home", now=clock)
 
 
 def content(home: AgentHome, path: str = SELF) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import git, head
 from gitmem import AgentHome
@@ -19,7 +20,7 @@ from gitmem.protected_paths import PROTECTED, parse_paths, refuse_protected
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         yield home
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock
 from gitmem import AgentHome
@@ -15,7 +16,7 @@ FACT = "The kiln needs twelve hours to cool."
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> AgentHome:
     """A home whose memory store has ten characters left."""
-    made = AgentHome.init(tmp_path / "home", agent="aria", now=clock)
+    made = new_home(tmp_path / "home", now=clock)
     assert made.memory("add", "memory", "x" * 2187).success
     return made
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
-from fixtures import commit_all, git, head, set_identity, write_files
+from fixtures import commit_all, git, head, write_files
 from gitmem import AgentHome
 from gitmem.entries import entry_digest
 from gitmem.errors import Unavailable, UnknownSource, UsageError
@@ -20,8 +21,7 @@ KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
-        set_identity(home.layout.root)
+    with new_home(tmp_path / "home", operator=True) as home:
         yield home
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import git, head, write_files
 from gitmem import AgentHome
@@ -19,7 +20,7 @@ KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         yield home
 
 

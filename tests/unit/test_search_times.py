@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from homes import new_home
 from search_home import SearchHome
 
 from fixtures import commit_all, git, set_identity
@@ -115,7 +116,7 @@ def test_the_index_learns_of_a_commit(home: SearchHome) -> None:
 
 def test_a_fresh_clone_and_one_more_fact_leave_times_as_they_were(tmp_path: Path) -> None:
     """In a real home, all of whose files were written just now."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         set_identity(tmp_path / "home")
         episode = '---\nid: e1\nfinalized_at: "2026-03-04T10:00:00Z"\n---\n# E\n\nharbour'
         files = {"notes/a.md": "harbour note", STORE: "harbour fact\n", "episodes/2026-03/e.md": episode}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock, commit_all, flip_byte, git, set_identity
 from gitmem import AgentHome
@@ -19,7 +20,7 @@ from talks import contents, forget, happened, ids, said, talk
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home, whose clock goes on by a second whenever it is looked at."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=CounterClock()) as home:
+    with new_home(tmp_path / "home", now=CounterClock()) as home:
         yield home
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock
 from gitmem import AgentHome
@@ -17,7 +18,7 @@ from talks import contents, numbered, said, size, talk
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home, whose clock goes on by a second whenever it is looked at."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=CounterClock()) as home:
+    with new_home(tmp_path / "home", now=CounterClock()) as home:
         yield home
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock
 from gitmem import AgentHome
@@ -24,7 +25,7 @@ def clock() -> CounterClock:
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> Iterator[AgentHome]:
     """A new home."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=clock) as home:
+    with new_home(tmp_path / "home", now=clock) as home:
         yield home
 
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock, git, head, write_files
 from gitmem import AgentHome
@@ -20,7 +21,7 @@ START = {"kind": "session", "event": "start"}
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> AgentHome:
     """A new home with one entry."""
-    made = AgentHome.init(tmp_path / "home", agent="aria", now=clock)
+    made = new_home(tmp_path / "home", now=clock)
     made.memory("add", "memory", "Staging listens on port 2222.")
     return made
 

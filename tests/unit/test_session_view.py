@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock
 from gitmem import AgentHome
@@ -15,7 +16,7 @@ from talks import forget, found, happened, ids, said, talk
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home, whose clock goes on by a second whenever it is looked at."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=CounterClock()) as home:
+    with new_home(tmp_path / "home", now=CounterClock()) as home:
         yield home
 
 

@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
-from fixtures import git, make_repo, write_files
+from fixtures import git, write_files
 from gitmem.home import AgentHome
 from gitmem.status import CORRUPT
 from turns import put_on_line
@@ -19,8 +20,8 @@ DAY = 86_400
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A home with a turn."""
-    root = make_repo(tmp_path / "home")
-    with AgentHome.init(root, agent="aria") as home:
+    root = tmp_path / "home"
+    with new_home(root, operator=True) as home:
         home.record([{"kind": "message", "role": "user", "text": "hello"}])
     return root
 

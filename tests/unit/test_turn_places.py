@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import new_home
 
 from fixtures import CounterClock
 from gitmem import AgentHome
@@ -18,7 +19,7 @@ from gitmem.turn_places import TurnPlaces
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> Iterator[AgentHome]:
     """An agent home."""
-    with AgentHome.init(tmp_path / "home", agent="aria", now=clock) as made:
+    with new_home(tmp_path / "home", now=clock) as made:
         yield made
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 
-from fixtures import CounterClock, git, set_identity, show
+from fixtures import CounterClock, git, show
 from gitmem import AgentHome
 from gitmem.errors import (
     AmbiguousMatch,
@@ -27,9 +28,7 @@ from gitmem.errors import (
 @pytest.fixture
 def home(tmp_path: Path, clock: CounterClock) -> Iterator[AgentHome]:
     """A home with an operator, on 2026-03-02."""
-    AgentHome.create(tmp_path / "home", "aria", now=clock)
-    set_identity(tmp_path / "home")
-    with AgentHome.open(tmp_path / "home", now=clock) as made:
+    with new_home(tmp_path / "home", now=clock, operator=True) as made:
         yield made
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import new_home
 
 from fixtures import head
 from gitmem import AgentHome
@@ -21,7 +22,7 @@ KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[AgentHome]:
     """A new home with two entries."""
-    with AgentHome.init(tmp_path / "home", agent="aria") as home:
+    with new_home(tmp_path / "home") as home:
         home.entries("memory").batch(
             [{"action": "add", "content": "Alpha one."}, {"action": "add", "content": "Beta two."}]
         )

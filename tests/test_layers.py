@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,8 @@ EMPTY_NAMES = {"utils", "util", "helpers", "common", "manager", "service", "base
 FACADE = "__init__"
 
 
-def modules() -> dict[str, Path]:
+@cache
+def modules() -> Mapping[str, Path]:
     """Return name (slashes, below the package) and path of each module; a package by its folder's."""
     names = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -121,8 +123,13 @@ def place_of(name: str) -> tuple[int, int]:
     raise AssertionError(f"{name} stands on no floor: add it to FLOORS")
 
 
-def imports_of(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield dotted name and line of everything a file imports, also inside functions and for types only."""
+@cache
+def imports_of(path: Path) -> tuple[tuple[str, int], ...]:
+    """Return dotted name and line of everything a file imports, also inside functions and for types only."""
+    return tuple(_imports_of(path))
+
+
+def _imports_of(path: Path) -> Iterator[tuple[str, int]]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -131,7 +138,7 @@ def imports_of(path: Path) -> Iterator[tuple[str, int]]:
             yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
 
 
-def inner_imports(path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
+def inner_imports(path: Path, known: Mapping[str, Path]) -> Iterator[tuple[str, int]]:
     """Yield the gitmem modules that a file imports; the bare facade counts as `__init__`."""
     for dotted, line in imports_of(path):
         head, _, rest = dotted.partition(".")

@@ -7,11 +7,20 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
+from gitmem import __version__
 from gitmem.blocked_parts import Judge
 from gitmem.context_assembly import AssembledContext, assemble
 from gitmem.context_moment import Moment, moment_at, moment_now
 from gitmem.context_reading import ContextReader, ReadContext
-from gitmem.context_record import ContextRequest, assembly_body, missing_sections, request_of
+from gitmem.context_record import (
+    ContextRequest,
+    Measures,
+    allowed_mark,
+    assembly_body,
+    request_of,
+    tokenizer_mark,
+    why_different,
+)
 from gitmem.findings import Finding
 from gitmem.ledger import Ledger
 from gitmem.records import Event, mint_id
@@ -20,6 +29,7 @@ from gitmem.times import format_time
 from gitmem.token_estimate import Tokenizer, estimate_tokens
 from gitmem.turn_recorder import TurnRecorder
 
+_PROGRAM: Final = f"gitmem {__version__}"
 #: Judged texts that are kept: what stands in one context mostly stands in the next.
 _KEPT: Final = 4_000
 
@@ -36,6 +46,11 @@ class KeptJudge:
         self._judge = judge
         self._allowed = allowed
         self._known: tuple[frozenset[str], dict[bytes, Sequence[Finding]]] = (frozenset(), {})
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """What this machine allows now."""
+        return self._allowed()
 
     def renew(self) -> Judge:
         """Return a judge that holds for one context."""
@@ -97,7 +112,7 @@ class Contexts:
         """Return a context of now, and record in a turn of its own what it was made from."""
         moment = moment_now(self._repository, self._ledger, self._reader.last_told())
         context, read = self._made(request, moment, count)
-        body = assembly_body(request, context, read.loaded, moment.base)
+        body = assembly_body(request, context, read.loaded, moment.base, self._measures(count))
         event = Event(
             mint_id("assembly"), "assembly", format_time(self._now()), body, session=request.session
         )
@@ -131,7 +146,7 @@ class Contexts:
             return replace(context, missing=read.missing)
         context, read = self._made(wanted, moment, count)
         is_exact = context.fingerprint == record.body.get("fingerprint")
-        missing = () if is_exact else _missing(read.missing, missing_sections(record.body, context))
+        missing = () if is_exact else why_different(record.body, context, read.missing, self._measures(count))
         return replace(
             context,
             commit=moment.turn_commit,
@@ -140,15 +155,12 @@ class Contexts:
             missing=tuple(missing),
         )
 
+    def _measures(self, count: Tokenizer) -> Measures:
+        return Measures(_PROGRAM, allowed_mark(self._judge.allowed), tokenizer_mark(count))
+
     def _made(
         self, request: ContextRequest, moment: Moment, count: Tokenizer
     ) -> tuple[AssembledContext, ReadContext]:
         read = self._reader.read(request, moment)
         context = assemble(read.inputs, request.budget, count=count, judge=self._judge.renew())
         return replace(context, commit=moment.commit, head=moment.head), read
-
-
-def _missing(told: Sequence[str], sections: Sequence[str]) -> Sequence[str]:
-    if told:
-        return told
-    return [f"the section {name} is not what it was" for name in sections]

@@ -5,7 +5,7 @@ A pure function: the same inputs give the same bytes, on any machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -54,6 +54,7 @@ class ContextInputs:
         other_work: other work items by class, in order.
         turns: the last ones, oldest first, with whole bodies.
         work_turns: earlier ones of the current work item, oldest first.
+        corrections: ref of what was retracted of these turns -> what is true instead, empty if nobody said.
         episodes: the finished ones.
         changes: what others changed since the last turn.
         warnings: what was wrong while this was read.
@@ -75,6 +76,7 @@ class ContextInputs:
     tasks: tuple[TaskView, ...] = ()
     turns: tuple[TurnEvidence, ...] = ()
     work_turns: tuple[TurnEvidence, ...] = ()
+    corrections: Mapping[str, str] = field(default_factory=dict)
     episodes: EpisodeIndex = field(default_factory=EpisodeIndex)
     changes: tuple[ChangedFile, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -183,7 +185,13 @@ def assemble(
         BudgetExceeded: what must be in it does not fit.
     """
     from_operator = inputs.input is None or inputs.input.voice == "operator"
-    recent = RecentTurns(inputs.turns, from_operator=from_operator, count=count, judge=judge)
+    recent = RecentTurns(
+        inputs.turns,
+        from_operator=from_operator,
+        count=count,
+        judge=judge,
+        corrections=inputs.corrections,
+    )
     make = ContextSections(count, judge)
     fixed = [one for one in _sections(inputs, recent, make, count) if one is not None]
     plan, chosen = _plan_with_episodes(inputs, fixed, recent, make, (budget, count))
@@ -214,7 +222,7 @@ def _sections(
     yield active_tasks(inputs.tasks, count)
     yield current_work_item(inputs.work_item, count)
     yield current_work_refs(inputs.work_refs, count)
-    yield process_trace(inputs.work_turns, count)
+    yield process_trace(inputs.work_turns, count, inputs.corrections)
     yield other_work_items(inputs.other_work, count)
     yield make.changed_files(inputs.changes)
     yield make.notes_catalog(inputs.catalog)
@@ -280,19 +288,20 @@ def _anchor(inputs: ContextInputs) -> Anchor | None:
     asked = (question.text, answer.source_ref) if question is not None and answer is not None else ("", "")
     if inputs.input is None or inputs.input.voice == "operator":
         return Anchor(last.id, *asked)
-    told = _last_instruction(inputs.turns)
+    told = _last_instruction(inputs.turns, inputs.corrections)
     if told is None:
         return Anchor(last.id, *asked)
     text = str(told.body["text"]) if inputs.work_item is None else ""
     return Anchor(last.id, *asked, told.source_ref, text)
 
 
-def _last_instruction(turns: Sequence[TurnEvidence]) -> Record | None:
+def _last_instruction(turns: Sequence[TurnEvidence], retracted: Container[str]) -> Record | None:
     told = [
         message
         for turn in turns
         for message in turn.of_kind("message")
         if voice_of(message.body) == "operator" and isinstance(message.body.get("text"), str)
+        if message.source_ref not in retracted
     ]
     return told[-1] if told else None
 

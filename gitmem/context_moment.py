@@ -8,9 +8,10 @@ from itertools import islice
 from typing import Final
 
 from gitmem.context_record import LoadedFiles, loaded_of
+from gitmem.errors import ObjectMissing
 from gitmem.ledger import Ledger, Segment
-from gitmem.past_ledger import tips_at
-from gitmem.past_tree import tree_at
+from gitmem.past_ledger import find_commit, ledger_at
+from gitmem.past_tree import PastTree, tree_at
 from gitmem.records import Record
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import HEAD, KIND, TURN, parse_trailers
@@ -19,6 +20,10 @@ from gitmem.times import format_time
 _TURN_KIND: Final = "turn"
 #: So many commits from the end of a line the last turn is looked for; behind it is only bookkeeping.
 _NEAR: Final = 20
+_UNION: Final = (
+    "no turn of this clone's own line began at that commit or before it; "
+    "this is what all lines held by its time"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Moment:
         recorded: the `assembly` record of that turn.
         loaded: the files that it names.
         turn_commit: the commit of that turn.
+        missing: what of it is not here, a sentence each.
     """
 
     commit: str | None
@@ -50,6 +56,7 @@ class Moment:
     recorded: Record | None = None
     loaded: LoadedFiles = field(default_factory=LoadedFiles)
     turn_commit: str | None = None
+    missing: tuple[str, ...] = ()
 
     @property
     def is_past(self) -> bool:
@@ -87,8 +94,11 @@ def moment_at(repository: Repository, ledger: Ledger, as_of: str, now: float) ->
         UsageError: `as_of` is neither a commit nor a time.
     """
     lines = list(ledger.tips().values())
-    tips = tips_at(repository, as_of, now, lines)
-    past = tree_at(repository, as_of, now, lines)
+    known = ledger_at(repository, as_of, now, lines, ledger.lines.own_tip())
+    tips = known.tips
+    past, missing = _files_at(repository, as_of, now, lines)
+    if known.is_union:
+        missing = (*missing, _UNION)
     commits = [repository.read_commit(tip) for tip in tips]
     last = max(commits, key=lambda commit: (commit.commit_time, commit.id), default=None)
     is_turn = last is not None and past.commit == last.id
@@ -98,14 +108,29 @@ def moment_at(repository: Repository, ledger: Ledger, as_of: str, now: float) ->
         at = format_time(last.commit_time) if last is not None and is_turn else None
         return Moment(
             last.id if last else None, past.head, head_of(last) if last else None,
-            at=at, as_of=as_of, tree=past.tree, segments=segments,
+            at=at, as_of=as_of, tree=past.tree, segments=segments, missing=missing,
         )  # fmt: skip
     after, base = recorded.body.get("after"), recorded.body.get("base")
     return Moment(
         after if isinstance(after, str) else None, past.head, base if isinstance(base, str) else None,
         at=recorded.ts, as_of=as_of, tree=past.tree, segments=segments,
         without=recorded.turn, recorded=recorded, loaded=loaded_of(recorded.body), turn_commit=last.id,
+        missing=missing,
     )  # fmt: skip
+
+
+def _files_at(
+    repository: Repository, as_of: str, now: float, lines: Sequence[str]
+) -> tuple[PastTree, tuple[str, ...]]:
+    """Return the files of a moment; of a turn whose HEAD is not here the turn alone, and a word on that."""
+    try:
+        return tree_at(repository, as_of, now, lines), ()
+    except ObjectMissing:
+        turn = find_commit(repository, as_of, lines)
+        head = head_of(turn)
+        if head is None or repository.contains(head):
+            raise
+        return PastTree(turn.id, head, None), (f"the commit {head[:12]}, which HEAD was, is not here",)
 
 
 def head_of(turn: Commit) -> str | None:

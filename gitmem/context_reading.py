@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from gitmem.authored_text import Problem, decode_text
+from gitmem.authored_text import Problem
 from gitmem.blocked_parts import Judge
 from gitmem.catalog import path_order, render_catalog
 from gitmem.config import HomeConfig
 from gitmem.context_assembly import ContextInputs
+from gitmem.context_files import MomentFiles, Noted
 from gitmem.context_moment import Moment
 from gitmem.context_record import ContextRequest, LoadedFiles
 from gitmem.context_sections import ChangedFile, CurrentInput
-from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES, own_id
+from gitmem.curated import PROSE, STORES
 from gitmem.episode_anchors import EpisodeAnchors
 from gitmem.episode_selection import EpisodeIndex
-from gitmem.errors import GitmemError
 from gitmem.execution_environment import read_environment
-from gitmem.front_matter import read_front_matter
-from gitmem.git_objects import hash_object
 from gitmem.identity import is_agent
-from gitmem.layout import NOTES, Layout, is_managed
-from gitmem.ledger import Ledger
+from gitmem.judgement_rules import Judgement
+from gitmem.layout import Layout, is_managed
+from gitmem.ledger import Ledger, Segment
 from gitmem.note_ids import NoteIds
-from gitmem.note_text import Note, make_note
+from gitmem.note_text import Note
 from gitmem.prose_section import ProseSection, make_section, unreadable_section
 from gitmem.recent_turns import MOST_TURNS
-from gitmem.repository import TREE_MODE, Commit, Repository, read_path, walk_tree
+from gitmem.repository import Commit, Repository, read_path
 from gitmem.session_snapshot import SessionSnapshots
 from gitmem.store_sight import StoreSight, StoreSights
 from gitmem.times import format_time
 from gitmem.tree_changes import changed_paths
-from gitmem.tree_files import Skipped, list_files, read_managed
+from gitmem.tree_files import Skipped
 from gitmem.turn_evidence import TurnEvidence
 from gitmem.turn_places import TurnPlaces
 from gitmem.work_item import WorkItem
@@ -47,7 +45,8 @@ _TRACED: Final = 12
 #: Commits behind HEAD that are looked through for what others changed, and paths that are told.
 _MOST_COMMITS: Final = 200
 _MOST_CHANGES: Final = 50
-_LONGEST_PLAN: Final = 4_000
+#: Warnings of what could not be read that are told.
+_MOST_WARNINGS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,9 @@ class ReadingTools:
 
     Attributes:
         seen: returns a note as an agent may see it.
-        retracted: returns the refs of notes that come last.
+        retracted: returns the refs of notes that come last; as the ledger was, if that is given.
+        corrected: returns of some refs those that were retracted, and how; as the ledger was, likewise.
+        waiting: returns the paths of episodes that wait for their commit.
         judge: the scanner.
     """
 
@@ -71,17 +72,10 @@ class ReadingTools:
     sights: StoreSights
     snapshots: SessionSnapshots
     seen: Callable[[Note], Note]
-    retracted: Callable[[], Container[str]]
+    retracted: Callable[[Mapping[str, Segment] | None], Container[str]]
+    corrected: Callable[[Iterable[str], Mapping[str, Segment] | None], Mapping[str, Judgement]]
+    waiting: Callable[[], Sequence[str]]
     judge: Judge
-
-
-@dataclass(slots=True)
-class _Noted:
-    """What was read for one context, and what could not be."""
-
-    blobs: dict[str, str | None] = field(default_factory=dict)
-    frozen: dict[str, str | None] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,35 +114,42 @@ class ContextReader:
             request: what is asked for.
             moment: whose turns and files.
         """
-        noted = _Noted()
-        files = _Files(self._tools, moment, noted)
+        noted = Noted(missing=list(moment.missing))
+        tools = self._tools
+        files = MomentFiles(tools.layout.root, tools.repository, tools.ledger.receipts, moment, noted)
+        config = files.config(tools.config)
         place = read_environment(request.environment)
         work = self._tools.work.state(moment.as_of, request.now)
         turns = self._turns(request.session, moment)
         item = self._item(work, request.session, files)
+        traced = self._work_turns(work, item, turns, moment)
         agents = files.text("AGENTS.md")
+        if isinstance(agents, Problem):
+            noted.warnings.append(f"AGENTS.md is unreadable: {agents}")
+        noted.missing += self._forgotten([*turns, *traced], moment)
         inputs = ContextInputs(
-            home_id=self._tools.config.home_id,
-            agent=self._tools.config.agent,
+            home_id=tools.config.home_id,
+            agent=config.agent,
             now=request.now if request.tells_time else "",
             session=request.session,
             input=_input(request),
             environment=place,
             agents_md=agents if isinstance(agents, str) else None,
-            prose=tuple(self._prose(files)),
-            frozen=self._frozen(request.session, moment, noted, files),
-            catalog=self._catalog(files, moment),
+            prose=tuple(self._prose(files, config)),
+            frozen=self._frozen(request.session, moment, noted, files, config),
+            catalog=self._catalog(files, moment, noted, config),
             work_item=item,
             work_refs=work.refs(item.id).active if item else (),
             other_work=self._other_work(work, request.session, place.workspace_id, item),
             tasks=tuple(self._tasks(work)),
             turns=tuple(turns),
-            work_turns=tuple(self._work_turns(work, item, turns, moment)),
-            episodes=self._episodes(moment),
+            work_turns=tuple(traced),
+            corrections=self._corrections([*turns, *traced], moment),
+            episodes=self._episodes(moment, files),
             changes=tuple(self._changes(moment)),
-            warnings=() if not isinstance(agents, Problem) else (f"AGENTS.md is unreadable: {agents}",),
+            warnings=tuple(noted.warnings[:_MOST_WARNINGS]),
         )
-        return ReadContext(inputs, LoadedFiles(noted.blobs, noted.frozen), tuple(noted.missing))
+        return ReadContext(inputs, noted.loaded(), tuple(dict.fromkeys(noted.missing)))
 
     def _turns(self, session: str | None, moment: Moment) -> list[TurnEvidence]:
         places = self._tools.places
@@ -168,7 +169,7 @@ class ContextReader:
         ]
         return self._tools.places.read(self._tools.places.find(names), moment.segments)
 
-    def _item(self, work: WorkState, session: str | None, files: _Files) -> WorkItemView | None:
+    def _item(self, work: WorkState, session: str | None, files: MomentFiles) -> WorkItemView | None:
         current = work.focus(session)
         found = work.items.get(current) if current is not None else None
         return None if found is None else _view(found, files.plan(found.plan_path))
@@ -190,61 +191,103 @@ class ContextReader:
         for task in sorted(known, key=lambda one: (one.updated_at, one.id), reverse=True):
             yield TaskView(task.id, task.status, task.summary or "")
 
-    def _prose(self, files: _Files) -> Iterator[ProseSection]:
+    def _corrections(self, turns: Sequence[TurnEvidence], moment: Moment) -> Mapping[str, str]:
+        """Return what of some turns was retracted by then: ref and what is true instead, if that was said."""
+        refs = [record.source_ref for turn in turns for record in turn.records]
+        found = self._tools.corrected(refs, moment.segments)
+        return {ref: judgement.replaced_by or "" for ref, judgement in found.items()}
+
+    def _forgotten(self, turns: Sequence[TurnEvidence], moment: Moment) -> Iterator[str]:
+        """Yield what a recorded context showed and what nobody may show any more."""
+        if moment.recorded is None:
+            return
+        forgotten = self._tools.ledger.receipts().records
+        for turn in turns:
+            for record in turn.records:
+                if record.redacted and record.id in forgotten:
+                    yield f"{record.source_ref} was forgotten since"
+
+    def _prose(self, files: MomentFiles, config: HomeConfig) -> Iterator[ProseSection]:
         for name, path in PROSE.items():
-            settings = self._tools.config.memory[name]
+            settings = config.memory[name]
             content = files.content(path) if settings.enabled else None
             if isinstance(content, Skipped):
                 yield unreadable_section(name, path, content.reason)
             elif content is not None:
                 yield make_section(name, path, content, limit=settings.char_limit, judge=self._tools.judge)
 
-    def _frozen(self, session: str | None, moment: Moment, noted: _Noted, files: _Files) -> str | None:
+    def _frozen(
+        self, session: str | None, moment: Moment, noted: Noted, files: MomentFiles, config: HomeConfig
+    ) -> str | None:
         """Return the memory stores as the session sees them; without one, as they are."""
-        if moment.recorded is not None and moment.loaded.frozen:
-            found = {}
-            for target, blob in moment.loaded.frozen.items():
-                content = files.blob(blob, f"memory store {target}") if blob else None
-                found[target] = StoreSight() if content is None else self._tools.sights.from_bytes(content)
-            noted.frozen.update(moment.loaded.frozen)
-            return self._tools.sights.render(found)
+        tools = self._tools
         if session is not None and not moment.is_past:
-            block = self._tools.snapshots.peek(session, self._tools.places.session_events(session))
+            block = tools.snapshots.peek(session, tools.places.session_events(session))
             noted.frozen.update({target: store.blob for target, store in block.stores.items()})
             return block.text
-        sights = self._tools.sights.read() if not moment.is_past else files.stores()
-        noted.frozen.update({target: sight.blob for target, sight in sights.items()})
-        return self._tools.sights.render(sights)
+        sights = tools.sights.under(config)
+        if moment.recorded is not None and moment.loaded.frozen:
+            found = {target: self._store(target, moment, files, sights) for target in moment.loaded.frozen}
+        else:
+            found = sights.read() if not moment.is_past else self._stores(files, sights, config)
+        noted.frozen.update({target: sight.blob for target, sight in found.items()})
+        noted.unread.update({STORES[name]: sight.problem for name, sight in found.items() if sight.problem})
+        return sights.render(found)
 
-    def _catalog(self, files: _Files, moment: Moment) -> str:
-        config = self._tools.config
+    def _store(self, target: str, moment: Moment, files: MomentFiles, sights: StoreSights) -> StoreSight:
+        """Return a store as a recorded context had it."""
+        blob, path = moment.loaded.frozen[target], STORES.get(target, target)
+        if blob is None:
+            return StoreSight(problem=moment.loaded.unread.get(path))
+        content = files.blob(blob, path)
+        return StoreSight() if content is None else sights.from_bytes(content)
+
+    def _stores(self, files: MomentFiles, sights: StoreSights, config: HomeConfig) -> dict[str, StoreSight]:
+        """Return the stores as a commit has them."""
+        found = {}
+        for target, path in STORES.items():
+            content = files.content(path) if config.memory[target].enabled else None
+            found[target] = sights.from_bytes(content) if isinstance(content, bytes) else StoreSight()
+        return found
+
+    def _catalog(self, files: MomentFiles, moment: Moment, noted: Noted, config: HomeConfig) -> str:
         paths = sorted(files.notes(), key=path_order)
         notes = files.read_notes(paths, config.catalog_notes, self._id_of(moment, paths))
+        retracted = self._retracted(moment)
+        noted.retracted = tuple(note.source_ref for note in notes if note.source_ref in retracted)
         return render_catalog(
             notes,
             limit=config.catalog_notes,
             max_chars=config.catalog_chars,
-            total=len(paths),
-            retracted=self._tools.retracted(),
+            total=files.readable,
+            retracted=retracted,
             seen=self._tools.seen,
         )
 
+    def _retracted(self, moment: Moment) -> Container[str]:
+        """Return the refs of notes that come last: a later retraction does not change what was told then."""
+        if moment.recorded is not None and moment.loaded.notes is not None:
+            return moment.loaded.retracted
+        return self._tools.retracted(moment.segments)
+
     def _id_of(self, moment: Moment, paths: Sequence[str]) -> Callable[[str], str]:
-        if not moment.is_past or moment.head is None:
+        if not moment.is_past or moment.head is None or moment.tree is None:  # that commit is not here
             return self._tools.note_ids.lookup(paths)
         return self._tools.note_ids.lookup_at(moment.head)
 
-    def _episodes(self, moment: Moment) -> EpisodeIndex:
-        """Return the episodes of the operator's branch; one that waits for its commit is not among them."""
+    def _episodes(self, moment: Moment, files: MomentFiles) -> EpisodeIndex:
+        """Return the episodes of the operator's branch and those that wait for their commit there."""
         root = moment.tree
-        if root is None and moment.head is not None:
+        if root is None and moment.head is not None and not moment.is_past:
             root = self._tools.repository.read_commit(moment.head).tree
-        return self._tools.episodes.index(root)
+        return self._tools.episodes.index(root, files.waiting_episodes(self._tools.waiting))
 
     def _changes(self, moment: Moment) -> Iterator[ChangedFile]:
         """Yield the managed files that others changed between the last turn and HEAD."""
         repository, base, head = self._tools.repository, moment.base, moment.head
-        if base is None or head is None or base == head or not repository.contains(base):
+        if base is None or head is None or base == head:
+            return
+        if not repository.contains(base) or not repository.contains(head):
             return
         old, new = repository.read_commit(base).tree, repository.read_commit(head).tree
         told: set[str] = set()
@@ -270,99 +313,6 @@ class ContextReader:
                 yield commit
 
 
-class _Files:
-    """The files of a home at a moment; notes what is read.
-
-    Args:
-        tools: of the home.
-        moment: whose files.
-        noted: takes what is read.
-    """
-
-    def __init__(self, tools: ReadingTools, moment: Moment, noted: _Noted) -> None:
-        self._tools = tools
-        self._moment = moment
-        self._noted = noted
-
-    def content(self, path: str) -> bytes | Skipped | None:
-        """Return a file's bytes; why it cannot be read; None where there is none."""
-        if self._moment.tree is None and not self._moment.is_past:
-            found = read_managed(self._tools.layout.root, path)
-            if found is None or isinstance(found, Skipped):
-                self._noted.blobs[path] = None
-                return found
-            self._noted.blobs[path] = hash_object("blob", found.content)
-            return found.content
-        entry = read_path(self._tools.repository, self._moment.tree, path) if self._moment.tree else None
-        blob = entry.id if entry is not None and entry.mode != TREE_MODE else None
-        wanted = self._moment.loaded.blobs.get(path, blob)
-        self._noted.blobs[path] = wanted
-        return None if wanted is None else self.blob(wanted, path)
-
-    def blob(self, blob: str, name: str) -> bytes | None:
-        """Return the bytes of a blob; what is not here or was forgotten is noted as missing."""
-        if self._tools.ledger.receipts().is_forgotten_blob(blob):
-            self._noted.missing.append(f"{name} as it was was forgotten since")
-            return None
-        with suppress(GitmemError):
-            return self._tools.repository.read(blob)[1]
-        now = read_managed(self._tools.layout.root, name)
-        if now is not None and not isinstance(now, Skipped) and hash_object("blob", now.content) == blob:
-            return now.content
-        self._noted.missing.append(f"{name} as it was, an edit that was never committed ({blob[:12]})")
-        return None
-
-    def text(self, path: str) -> str | Problem | None:
-        """Return a file's text; what is wrong with it; None where there is none."""
-        content = self.content(path)
-        if isinstance(content, Skipped):
-            return Problem(content.line, content.reason)
-        return None if content is None else decode_text(content)
-
-    def plan(self, path: str | None) -> str | None:
-        """Return the text of a plan without its front matter."""
-        text = self.text(path) if path else None
-        if not isinstance(text, str):
-            return None
-        return text[read_front_matter(text).body_start :].lstrip("\r\n")[:_LONGEST_PLAN]
-
-    def notes(self) -> Sequence[str]:
-        """Return the paths of all notes."""
-        if not self._moment.is_past:
-            return [one.path for one in list_files(self._tools.layout.root, NOTES, NOTE_SUFFIXES).files]
-        root = self._moment.tree
-        entry = read_path(self._tools.repository, root, NOTES) if root else None
-        found = list(walk_tree(self._tools.repository, entry.id, f"{NOTES}/")) if entry else []
-        known = [path for path in self._moment.loaded.blobs if path.startswith(f"{NOTES}/")]
-        return [path for path in dict.fromkeys([*(path for path, _ in found), *known]) if _is_note(path)]
-
-    def read_notes(self, paths: Sequence[str], most: int, id_of: Callable[[str], str]) -> list[Note]:
-        """Return the first notes, each with an id of its own."""
-        notes: list[Note] = []
-        owners: dict[str, str] = {}
-        for path in paths:
-            if len(notes) == max(most, 1):
-                break
-            text = self.text(path)
-            if isinstance(text, str):
-                note = make_note(path, text, "")
-                claimed = note.front.id or id_of(path)
-                name = own_id(claimed, path, owners, id_of)
-                owners[name] = path
-                notes.append(make_note(path, text, name, note.front))
-        return notes
-
-    def stores(self) -> dict[str, StoreSight]:
-        """Return the memory stores."""
-        found = {}
-        for target, path in STORES.items():
-            content = self.content(path) if self._tools.config.memory[target].enabled else None
-            found[target] = (
-                self._tools.sights.from_bytes(content) if isinstance(content, bytes) else StoreSight()
-            )
-        return found
-
-
 def _input(request: ContextRequest) -> CurrentInput | None:
     if request.input is None:
         return None
@@ -386,8 +336,3 @@ def _view(item: WorkItem, plan: str | None) -> WorkItemView:
         report=item.report,
         diagnostics=item.schedule.diagnostics,
     )
-
-
-def _is_note(path: str) -> bool:
-    names = path.split("/")[1:]
-    return path.lower().endswith(NOTE_SUFFIXES) and not any(name.startswith(".") for name in names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
@@ -10,9 +10,18 @@ from typing import Any, Final
 from gitmem.context_assembly import AssembledContext
 from gitmem.message_authority import Voice
 from gitmem.records import Json
+from gitmem.token_estimate import Tokenizer
 
 #: Of the body; a reader of a higher one says that it cannot make such a context again.
 ASSEMBLY_VERSION: Final = 1
+
+_MARK: Final = 12
+#: Texts that tokenizers count differently.
+_PROBES: Final = (
+    "The quick brown fox, 1,234.5 times.",
+    "混合搜索 こんにちは 안녕하세요 🎉",
+    "def f(x):\n    return x[0]\n" * 7,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +55,39 @@ class LoadedFiles:
     Attributes:
         blobs: path -> Git blob id of its bytes; None for one that was looked for and is not there.
         frozen: memory store -> blob id that the session sees of it.
+        unread: path -> why the file could not be read.
+        notes: how many notes there were; None where the record does not say.
+        retracted: refs of the notes that were read and retracted.
     """
 
     blobs: Mapping[str, str | None] = field(default_factory=dict)
     frozen: Mapping[str, str | None] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    notes: int | None = None
+    retracted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What besides its inputs a context depends on, so that a difference can be named.
+
+    Attributes:
+        program: name and version of what assembled it.
+        allowed: stands for what the machine's scanner let pass.
+        tokenizer: stands for how tokens were counted.
+    """
+
+    program: str
+    allowed: str
+    tokenizer: str
 
 
 def assembly_body(
-    request: ContextRequest, context: AssembledContext, loaded: LoadedFiles, base: str | None
+    request: ContextRequest,
+    context: AssembledContext,
+    loaded: LoadedFiles,
+    base: str | None,
+    measures: Measures,
 ) -> dict[str, Any]:
     """Return the body of an `assembly` record.
 
@@ -62,6 +96,7 @@ def assembly_body(
         context: what was made.
         loaded: of which files.
         base: what HEAD was at the turn before; changes of others are told from there.
+        measures: by which it was made.
     """
     return {
         "version": ASSEMBLY_VERSION,
@@ -77,6 +112,12 @@ def assembly_body(
         "base": base,
         "files": dict(sorted(loaded.blobs.items())),
         "frozen": dict(sorted(loaded.frozen.items())),
+        "unread": dict(sorted(loaded.unread.items())),
+        "notes": loaded.notes,
+        "retracted": list(loaded.retracted),
+        "program": measures.program,
+        "allowed": measures.allowed,
+        "tokenizer": measures.tokenizer,
         "cache_key": context.cache_key,
         "fingerprint": context.fingerprint,
         "sections": section_digests(context),
@@ -114,7 +155,48 @@ def request_of(body: Json, session: str | None) -> ContextRequest | None:
 
 def loaded_of(body: Json) -> LoadedFiles:
     """Return the files that a context was made from."""
-    return LoadedFiles(_blobs(body.get("files")), _blobs(body.get("frozen")))
+    unread, notes, retracted = body.get("unread"), body.get("notes"), body.get("retracted")
+    return LoadedFiles(
+        _blobs(body.get("files")),
+        _blobs(body.get("frozen")),
+        {path: reason for path, reason in _blobs(unread).items() if reason is not None},
+        notes if isinstance(notes, int) and not isinstance(notes, bool) else None,
+        tuple(ref for ref in retracted if isinstance(ref, str)) if isinstance(retracted, list) else (),
+    )
+
+
+def tokenizer_mark(count: Tokenizer) -> str:
+    """Return what stands for a way to count tokens: another one counts other texts otherwise."""
+    return text_digest(repr([count(text) for text in _PROBES]))[:_MARK]
+
+
+def allowed_mark(allowed: Iterable[str]) -> str:
+    """Return what stands for what a machine's scanner lets pass."""
+    return text_digest("\n".join(sorted(allowed)))[:_MARK]
+
+
+def why_different(
+    body: Json, context: AssembledContext, told: Sequence[str], measures: Measures
+) -> Sequence[str]:
+    """Return why a context is not what it was, a sentence each; the sections where nothing else is known.
+
+    Args:
+        body: of the record of what it was.
+        context: what it is now.
+        told: files and records that are not here any more, a sentence each.
+        measures: by which it was made now.
+    """
+    causes = list(told)
+    if body.get("allowed") not in (None, measures.allowed):
+        causes.append(
+            "what the scanner of this machine lets pass is not what it was: something was released since, or "
+            "is refused again (`gitmem config get scannerAllow`)"
+        )
+    if body.get("tokenizer") not in (None, measures.tokenizer):
+        causes.append("tokens were counted by another tokenizer: give that one (`home.context(tokenizer=…)`)")
+    if body.get("program") not in (None, measures.program):
+        causes.append(f"it was assembled by {body['program']}, this is {measures.program}")
+    return causes or [f"the section {name} is not what it was" for name in missing_sections(body, context)]
 
 
 def missing_sections(body: Json, context: AssembledContext) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import astuple
 from hashlib import sha256
@@ -16,6 +16,7 @@ from gitmem.episode_parse import parse_episode
 from gitmem.episode_record import BOUNDARIES, EpisodeRecord
 from gitmem.episode_selection import EpisodeAnchor, EpisodeIndex, terms_of
 from gitmem.errors import GitmemError
+from gitmem.git_objects import hash_object
 from gitmem.layout import EPISODES, Layout
 from gitmem.ledger import Ledger
 from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
@@ -44,18 +45,24 @@ class EpisodeAnchors:
         self._receipts: frozenset[str] = frozenset()
         self._known: dict[str, EpisodeAnchor | None] | None = None
         self._unkept = 0
-        self._index: tuple[str | None, EpisodeIndex] = (None, EpisodeIndex())
+        self._index: tuple[object, EpisodeIndex] = (None, EpisodeIndex())
         self._lock = threading.Lock()
 
-    def index(self, tree: str | None) -> EpisodeIndex:
-        """Return the episodes that a tree holds; one that waits for its commit is in none."""
+    def index(self, tree: str | None, waiting: Mapping[str, bytes] | None = None) -> EpisodeIndex:
+        """Return the episodes that a tree holds, and those that wait for their commit.
+
+        Args:
+            tree: of a commit of the operator's branch.
+            waiting: files that the tree does not have yet, by path; one that it has is not looked at.
+        """
         entry = read_path(self._repository, tree, EPISODES) if tree else None
-        if entry is None or entry.mode != TREE_MODE:
-            return EpisodeIndex()
+        folder = entry.id if entry is not None and entry.mode == TREE_MODE else None
+        more = {path: hash_object("blob", content) for path, content in (waiting or {}).items()}
+        key = (folder, tuple(sorted(more.items())))
         with self._lock:
             self._renew()
-            if self._index[0] != entry.id:
-                self._index = (entry.id, EpisodeIndex(self._anchors(entry.id)))
+            if self._index[0] != key:
+                self._index = (key, EpisodeIndex(self._all(folder, waiting or {})))
                 if self._unkept > _SPARE:
                     self._keep()
             return self._index[1]
@@ -68,6 +75,17 @@ class EpisodeAnchors:
             self._receipts = forgotten
             self._known = self._read()
             self._index = (None, EpisodeIndex())
+
+    def _all(self, folder: str | None, waiting: Mapping[str, bytes]) -> Iterator[EpisodeAnchor]:
+        known: set[str] = set()
+        for anchor in self._anchors(folder) if folder else ():
+            known.add(anchor.id)
+            yield anchor
+        receipts = self._ledger.receipts()
+        for _, content in sorted(waiting.items()):
+            waits = None if receipts.is_forgotten_blob(hash_object("blob", content)) else _anchor_in(content)
+            if waits is not None and waits.id not in known:
+                yield waits
 
     def _anchors(self, folder: str) -> Iterator[EpisodeAnchor]:
         receipts = self._ledger.receipts()
@@ -83,7 +101,7 @@ class EpisodeAnchors:
 
     def _learn(self, blob: str) -> EpisodeAnchor | None:
         with suppress(GitmemError):
-            return anchor_of(parse_episode(self._repository.read(blob)[1].decode("utf-8", "replace")))
+            return _anchor_in(self._repository.read(blob)[1])
         return None
 
     def _read(self) -> dict[str, EpisodeAnchor | None]:
@@ -106,6 +124,10 @@ class EpisodeAnchors:
     def _head(self, content: bytes) -> str:
         forgotten = sha256(" ".join(sorted(self._receipts)).encode()).hexdigest()
         return f"gitmem episode anchors {_FORMAT} {forgotten} {sha256(content).hexdigest()}"
+
+
+def _anchor_in(content: bytes) -> EpisodeAnchor | None:
+    return anchor_of(parse_episode(content.decode("utf-8", "replace")))
 
 
 def anchor_of(episode: EpisodeRecord) -> EpisodeAnchor | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gitmem.findings import allow_sentence, text_mark
 from gitmem.home_writing_parts import WritingParts
+from gitmem.layout import EPISODES
 
 if TYPE_CHECKING:
     from gitmem.context import Contexts
+    from gitmem.ledger import Segment
     from gitmem.memory_stores import MemoryStores, Verdict
     from gitmem.memory_tool import MemoryTool
     from gitmem.prose_writes import ProseWrites
@@ -40,7 +43,9 @@ class HomeParts(WritingParts):
             self.sights,
             self.snapshots,
             seen=lambda note: self.sight.note(note)[0],
-            retracted=self.judgements.retracted,
+            retracted=self._retracted,
+            corrected=self.judgements.among,
+            waiting=self._waiting_episodes,
             judge=self.judge,
         )
         return Contexts(
@@ -51,6 +56,13 @@ class HomeParts(WritingParts):
             judge=KeptJudge(self.judge, lambda: self.allowed),
             now=self.now,
         )
+
+    def _retracted(self, segments: Mapping[str, Segment] | None) -> Container[str]:
+        return self.judgements.retracted() if segments is None else self.judgements.retracted_at(segments)
+
+    def _waiting_episodes(self) -> list[str]:
+        paths = (path for write in self.branch.pending() for path in write.paths)
+        return [path for path in paths if path.startswith(f"{EPISODES}/")]
 
     @cached_property
     def memory_stores(self) -> MemoryStores:

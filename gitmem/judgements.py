@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -76,6 +76,31 @@ class Judgements:
     def retracted(self) -> Mapping[str, str]:
         """Return the refs that were retracted, with the ids of the records that say so."""
         return self.index().refs
+
+    def retracted_at(self, segments: Mapping[str, Segment]) -> Mapping[str, str]:
+        """Return the refs that were retracted when the ledger had these segments."""
+        facts, today = self._facts.values(), self._ledger.segments()
+
+        def rows() -> Iterator[JudgementRow]:
+            for path, segment in segments.items():
+                is_same = path in facts and today.get(path) == segment
+                found = facts[path] if is_same else _judging_rows(self._ledger.read_segment(segment))
+                yield from map(from_row, found)
+
+        return fold_judgements(tuple(rows())).refs
+
+    def among(
+        self, refs: Iterable[str], segments: Mapping[str, Segment] | None = None
+    ) -> dict[str, Judgement]:
+        """Return the retractions of what some refs name.
+
+        Args:
+            refs: of records.
+            segments: of the ledger as it was; None for now.
+        """
+        retracted = self.retracted() if segments is None else self.retracted_at(segments)
+        found = {ref: self._read(retracted.get(subject_of(ref))) for ref in refs} if retracted else {}
+        return {ref: judgement for ref, judgement in found.items() if judgement is not None}
 
     def index(self) -> JudgementIndex:
         """Return what stands now."""

@@ -80,6 +80,10 @@ class Lines:
             held.append(found)
         return found
 
+    def own_tip(self) -> str | None:
+        """Return the tip of the own line, as gitmem left it; None before its first turn."""
+        return next((tip for name, tip in self.tips().items() if self._is_own(name)), None)
+
     def astray(self) -> Astray | None:
         """Return what the next turn would find out of place with the own line, if anything."""
         with self._lock:

@@ -4,38 +4,81 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from gitmem.errors import NotFound, UsageError
 from gitmem.repository import Commit, Repository
-from gitmem.subjects import KIND, parse_trailers
+from gitmem.subjects import HEAD, KIND, parse_trailers
 from gitmem.times import TIMES, parse_when
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{4,40}")
 
 
-def tips_at(repository: Repository, as_of: str, now: float, tips: Iterable[str]) -> frozenset[str]:
-    """Return the commits of turn lines whose trees together are the ledger as it was.
+@dataclass(frozen=True, slots=True)
+class PastLedger:
+    """The ledger as it was.
+
+    Attributes:
+        tips: commits of turn lines whose trees together are it.
+        is_union: asked for was a commit of the operator's branch that no turn of the own line reaches; so it
+            is what all lines held by its time.
+    """
+
+    tips: frozenset[str]
+    is_union: bool = False
+
+
+def ledger_at(
+    repository: Repository, as_of: str, now: float, tips: Iterable[str], own: str | None = None
+) -> PastLedger:
+    """Return the ledger that `--as-of` means.
 
     Args:
         repository: the home's.
-        as_of: a turn's commit: what its writer knew then. Or a commit of the operator's branch, or a time in
-            words: what the lines that are here held by then.
+        as_of: a turn's commit: what its writer knew then. A commit of the operator's branch: the newest turn
+            of the own line that began at it or at one before it. Or a time in words: what the lines that are
+            here held by then.
         now: seconds since 1970, for times in words.
         tips: of the turn lines as they are.
+        own: of the own turn line.
 
     Raises:
         NotFound: there is no such commit here.
         UsageError: it is neither a commit nor a time.
     """
     lines = list(tips)
-    if _COMMIT.fullmatch(as_of) and not as_of.isdigit():
-        commit = find_commit(repository, as_of, lines)
-        if parse_trailers(commit.message).get(KIND) == "turn":
-            return frozenset({commit.id})
-        moment: float = commit.commit_time
-    else:
-        moment = moment_named(as_of, now)
+    if not _COMMIT.fullmatch(as_of) or as_of.isdigit():
+        return PastLedger(_union(repository, lines, moment_named(as_of, now)))
+    commit = find_commit(repository, as_of, lines)
+    if parse_trailers(commit.message).get(KIND) == "turn":
+        return PastLedger(frozenset({commit.id}))
+    turn = _begun_at(repository, own, commit) if own is not None else None
+    if turn is not None:
+        return PastLedger(frozenset({turn}))
+    return PastLedger(_union(repository, lines, commit.commit_time), is_union=True)
+
+
+def tips_at(
+    repository: Repository, as_of: str, now: float, tips: Iterable[str], own: str | None = None
+) -> frozenset[str]:
+    """Return the commits of turn lines whose trees together are the ledger as it was; see `ledger_at`."""
+    return ledger_at(repository, as_of, now, tips, own).tips
+
+
+def _begun_at(repository: Repository, own: str, commit: Commit) -> str | None:
+    """Return the newest turn of a line whose HEAD was a commit or an ancestor of it."""
+    known: dict[str | None, bool] = {None: True}  # there was no commit yet
+    for turn in repository.walk_first_parents(own):
+        head = parse_trailers(turn.message).get(HEAD)
+        if head not in known:
+            known[head] = repository.contains(str(head)) and repository.is_ancestor(str(head), commit.id)
+        if known[head] and parse_trailers(turn.message).get(KIND) == "turn":
+            return turn.id
+    return None
+
+
+def _union(repository: Repository, lines: Iterable[str], moment: float) -> frozenset[str]:
     found = (_before(repository, tip, moment) for tip in lines)
     return frozenset(commit for commit in found if commit is not None)
 

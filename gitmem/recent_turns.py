@@ -6,7 +6,7 @@ the ref of all of it as every line does. So a larger size shows all that a small
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -18,7 +18,7 @@ from gitmem.text_cut import longest_fitting
 from gitmem.times import short_time
 from gitmem.token_estimate import Tokenizer, estimate_tokens
 from gitmem.turn_evidence import TurnEvidence
-from gitmem.turn_lines import LineKind, TurnLine, foreign_records, lines_of
+from gitmem.turn_lines import LineKind, TurnLine, correction_of, foreign_records, lines_of
 
 #: So many turns are shown at most.
 MOST_TURNS: Final = 12
@@ -105,6 +105,7 @@ class RecentTurns:
             instruction stands last.
         count: counts tokens.
         judge: the scanner; what it refuses is withheld, but for the operator's own words.
+        corrections: ref of what was retracted -> what is true instead, empty if nobody said.
     """
 
     def __init__(
@@ -114,11 +115,13 @@ class RecentTurns:
         from_operator: bool = True,
         count: Tokenizer = estimate_tokens,
         judge: Judge | None = None,
+        corrections: Mapping[str, str] | None = None,
     ) -> None:
         self._count = count
         self._judge = judge
+        self._corrections = corrections or {}
         shown = list(turns[-MOST_TURNS:])
-        last = len(shown) - 1 if from_operator else _last_instruction(shown)
+        last = len(shown) - 1 if from_operator else _last_instruction(shown, self._corrections)
         self._is_moved = last != len(shown) - 1
         self._turns = [*shown[:last], *shown[last + 1 :], *shown[last : last + 1]]
         self._rendered: dict[int, tuple[str, int]] = {}
@@ -209,7 +212,8 @@ class RecentTurns:
         said = self._notice(line, step.limit) or quote(line.text[:length])
         rest = f"... [{length} of {len(line.text)} characters]" if length < len(line.text) else ""
         ref = f" ({line.ref})" if line.ref else ""
-        return f"{step.head}- {quote_line(line.label)}{ref}{f': {said}' if said else ''}{rest}\n"
+        label = f"{quote_line(line.label)}{ref}{correction_of(line, self._corrections)}"
+        return f"{step.head}- {label}{f': {said}' if said else ''}{rest}\n"
 
     def _notice(self, line: TurnLine, limit: int) -> str:
         """Return what stands there instead of a text that the scanner refuses; empty where it does not."""
@@ -258,10 +262,11 @@ def _chosen(lines: Sequence[TurnLine], nearness: Nearness) -> Iterator[tuple[Tur
             yield line, limit
 
 
-def _last_instruction(turns: Sequence[TurnEvidence]) -> int:
+def _last_instruction(turns: Sequence[TurnEvidence], retracted: Container[str]) -> int:
     """Return the place of the turn with the operator's last message; of the newest where there is none."""
     for place in range(len(turns) - 1, -1, -1):
-        if any(voice_of(message.body) == "operator" for message in turns[place].of_kind("message")):
+        told = (one for one in turns[place].of_kind("message") if one.source_ref not in retracted)
+        if any(voice_of(message.body) == "operator" for message in told):
             return place
     return len(turns) - 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 
 from gitmem.authored_text import BOM, Problem, decode_text
@@ -48,6 +49,12 @@ class StoreSights:
         self._config = config
         self._receipts = receipts
         self._judge = judge
+
+    def under(self, config: HomeConfig) -> StoreSights:
+        """Return what reads and renders them under other limits and switches."""
+        other = copy(self)
+        other._config = config
+        return other
 
     def read(self) -> dict[str, StoreSight]:
         """Return the stores as they are on disk, by target."""

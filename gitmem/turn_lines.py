@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from gitmem.counted import counted
+from gitmem.graphemes import cut_at
+from gitmem.judgement_rules import subject_of
 from gitmem.message_authority import Voice, origin_name, voice_of
 from gitmem.open_question import OpenQuestion, find_question
+from gitmem.quoting import quote_line
 from gitmem.records import Json, Record
 from gitmem.turn_evidence import TurnEvidence
 
@@ -38,6 +41,8 @@ _LABELS: Final[Mapping[Voice, str]] = {
 }
 #: A message that is not longer shows its question by itself.
 _SHORT: Final = 400
+#: Characters at most of what is true instead of what was retracted.
+_CORRECTION: Final = 240
 _ROLLUP_REFS: Final = 6
 _FAILED: Final = frozenset({"error", "failed", "failure", "interrupted"})
 _OUTCOMES: Final = frozenset({"result", "failure"})
@@ -80,6 +85,21 @@ def lines_of(evidence: TurnEvidence) -> tuple[TurnLine, ...]:
         if record is final:
             lines += _answer_lines(record, place, asked, has_result=has_result)
     return (*lines, *_tools(own))
+
+
+def correction_of(line: TurnLine, corrections: Mapping[str, str]) -> str:
+    """Return what stands behind a line's ref if what it tells was retracted; else nothing.
+
+    Args:
+        line: of a turn.
+        corrections: ref of what was retracted -> what is true instead, empty if nobody said.
+    """
+    told = corrections.get(subject_of(line.ref))
+    if told is None:
+        return ""
+    instead = quote_line(told)
+    instead = instead[: cut_at(instead, _CORRECTION)]
+    return f", retracted: what is true is '{instead}'; it said" if instead else ", retracted; it said"
 
 
 def is_own(record: Record, evidence: TurnEvidence) -> bool:

@@ -13,7 +13,7 @@ from gitmem.quoting import quote, quote_line
 from gitmem.text_cut import fit_lines
 from gitmem.token_estimate import Tokenizer, estimate_tokens
 from gitmem.turn_evidence import TurnEvidence
-from gitmem.turn_lines import TurnLine, lines_of
+from gitmem.turn_lines import TurnLine, correction_of, lines_of
 from gitmem.work_ref import WorkRef
 from gitmem.work_ref_text import render_ref
 from gitmem.work_rules import TodoItem
@@ -101,12 +101,17 @@ def current_work_refs(refs: Sequence[WorkRef], count: Tokenizer = estimate_token
     return _list_section("current_work_refs", lines, intro, count)
 
 
-def process_trace(turns: Sequence[TurnEvidence], count: Tokenizer = estimate_tokens) -> Section | None:
+def process_trace(
+    turns: Sequence[TurnEvidence],
+    count: Tokenizer = estimate_tokens,
+    corrections: Mapping[str, str] | None = None,
+) -> Section | None:
     """Return what came of the current work item before the recent turns, the newest first.
 
     Args:
         turns: of the work item, oldest first, without those that stand among the recent ones.
         count: counts tokens.
+        corrections: ref of what was retracted -> what is true instead, empty if nobody said.
     """
     left = dict(_TRACE)
     lines = []
@@ -115,7 +120,7 @@ def process_trace(turns: Sequence[TurnEvidence], count: Tokenizer = estimate_tok
             group = _TRACE_GROUPS.get(line.kind, line.kind)
             if left.get(group, 0) > 0:
                 left[group] -= 1
-                lines.append(_trace_line(line))
+                lines.append(_trace_line(line, corrections or {}))
     intro = "Earlier, in turns of the current work item, newest first:"
     return _list_section("current_work_item_process_trace", lines, intro, count)
 
@@ -172,9 +177,10 @@ def _item_compact(item: WorkItemView, count: Tokenizer) -> str:
     return compact_text(head, 2 * _COMPACT_OBJECTIVE, count)
 
 
-def _trace_line(line: TurnLine) -> str:
+def _trace_line(line: TurnLine, corrections: Mapping[str, str]) -> str:
     ref = f" ({line.ref})" if line.ref else ""
-    return f"- {quote_line(line.label)}{ref}: {_short(line.text, _TRACE_LINE)}"
+    label = f"{quote_line(line.label)}{ref}{correction_of(line, corrections)}"
+    return f"- {label}: {_short(line.text, _TRACE_LINE)}"
 
 
 def _why(item: WorkItemView) -> str:

@@ -272,7 +272,8 @@ class WorkReader:
         return _Source(fold, self._lifecycle.whole, self._turns, self._refs)
 
     def _at(self, as_of: str) -> _Source:
-        tips = tips_at(self._repository, as_of, self._now(), self._ledger.tips().values())
+        lines, own = self._ledger.tips().values(), self._ledger.lines.own_tip()
+        tips = tips_at(self._repository, as_of, self._now(), lines, own)
         key = (tips, self._ledger.receipts().records)
         if self._past is None or self._past[0] != key:
             self._past = (key, self._read_past(self._ledger.segments_of(tips)))

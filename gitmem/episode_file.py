@@ -25,6 +25,8 @@ FORMAT: Final = 1
 #: Folder of the tags.
 TAGS: Final = "refs/tags/"
 _TAG_FOLDER: Final = "episode/"
+#: Digits of the id in a file's name: more where another episode has the shorter one.
+ID_DIGITS: Final = (4, 8, 15)
 #: Trailers of a tag's message.
 TAG_ID: Final = "Gitmem-Episode"
 TAG_DIGEST: Final = "Gitmem-SHA256"
@@ -76,6 +78,11 @@ def episode_path(episode: EpisodeRecord, *, digits: int = 4) -> str:
     day = episode.finalized_at[:10]
     name = episode.id.rpartition("_")[2][:digits]
     return f"{EPISODES}/{day[:7]}/{day[8:]}-{episode_slug(episode)}-{name}.md"
+
+
+def own_paths(episode: EpisodeRecord) -> tuple[str, ...]:
+    """Return the paths at which gitmem writes an episode's file: the first that was free."""
+    return tuple(episode_path(episode, digits=digits) for digits in ID_DIGITS)
 
 
 def tag_name(episode_id: str) -> str:

@@ -3,94 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitmem.authored_files import episode_id
 from gitmem.branch_changes import PathChange, PendingTag
 from gitmem.branch_tags import BranchTags
-from gitmem.curated import NOTE_SUFFIXES
 from gitmem.episode_closing import EpisodeNotices, Notice, frame_from_record
 from gitmem.episode_facts import EpisodeFacts, places_of
 from gitmem.episode_file import (
-    TAG_DIGEST,
     digest_of,
-    episode_path,
     episode_slug,
+    own_paths,
     render_episode,
     tag_message,
     tag_name,
 )
-from gitmem.episode_parse import parse_episode
+from gitmem.episode_reading import EpisodePage, EpisodeReading, EpisodeView, id_of
 from gitmem.episode_record import EpisodeFrame, EpisodeRecord, make_episode
 from gitmem.episode_rules import Builder
-from gitmem.errors import EpisodeMoved, GitmemError, NotFound, UnknownSource
+from gitmem.errors import EpisodeMoved, GitmemError, NotFound
 from gitmem.file_lock import file_lock
-from gitmem.front_matter import read_front_matter
 from gitmem.git_objects import hash_object
-from gitmem.json_view import JsonView
-from gitmem.layout import EPISODES, Layout
+from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.operator_branch import OperatorBranch
-from gitmem.past_tree import tree_at
 from gitmem.records import TERMINAL_STATUSES, Record
-from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
-from gitmem.subjects import KIND, SESSION, TURN, episode_subject, format_message, parse_trailers
-from gitmem.tree_files import ManagedFile, list_files, read_managed
+from gitmem.repository import Repository
+from gitmem.subjects import KIND, SESSION, TURN, episode_subject, format_message
+from gitmem.tree_files import ManagedFile, read_managed
 from gitmem.turn_evidence import TurnEvidence
 from gitmem.writer import WriterState
 
 #: Seconds to wait for the home's lock; what could not be written then is written at the next turn or open.
 _LOCK_WAIT: Final = 2.0
-#: Digits of the id in a file's name: more where another episode has the shorter one.
-_DIGITS: Final = (4, 8, 15)
 #: Who finishes an episode and what its commit is recorded as.
 OPERATION: Final = "episode finalise"
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeView(JsonView):
-    """An episode as lists and `show` tell of it.
-
-    Attributes:
-        state: `final`; `pending` where its file is on disk and not yet committed; `changed` where the file is
-            not the one that was finished; `untagged` where no tag says which one that was.
-        path: of its file.
-        tag: short name of the tag that it has, or would have.
-        source_ref: `episode:<id>`.
-        episode: what it says.
-        content: the text of its file.
-    """
-
-    path: str
-    state: str
-    tag: str
-    source_ref: str
-    episode: EpisodeRecord
-    content: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON data, without the text."""
-        one = self.episode
-        data = {name: getattr(one, name) for name in EpisodeRecord.__slots__ if name != "is_forgotten"}
-        refs = {"source_refs": list(one.source_refs), "source_turn_ids": [turn.id for turn in one.turns]}
-        own = {name: getattr(self, name) for name in ("source_ref", "path", "state", "tag")}
-        return {**own, **data, **refs}
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodePage(JsonView):
-    """A part of the list of episodes, the newest first.
-
-    Attributes:
-        open: what no episode holds yet, by session.
-        cursor: of the next part; None where nothing is left.
-    """
-
-    episodes: Sequence[EpisodeView]
-    open: Sequence[Mapping[str, Any]]
-    cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +98,7 @@ class Episodes:
         self._notices = EpisodeNotices(layout)
         self._tags = BranchTags(repository)
         self._facts = EpisodeFacts(layout, ledger)
+        self._reading = EpisodeReading(layout, repository, ledger, branch=branch, now=now)
 
     # Finishing
 
@@ -250,15 +198,14 @@ class Episodes:
 
     def _place(self, episode: EpisodeRecord, content: bytes) -> tuple[str, str | None]:
         """Return the path of an episode's file, and the blob id of what is there."""
-        for digits in _DIGITS:
-            path = episode_path(episode, digits=digits)
+        for path in own_paths(episode):
             found = read_managed(self._layout.root, path)
             if found is None:
                 return path, None
             if isinstance(found, ManagedFile):
                 if found.content == content:
                     return path, hash_object("blob", content)
-                if _id_of(path, found.content) == episode.id:
+                if id_of(path, found.content) == episode.id:
                     raise EpisodeMoved(
                         f"{path} is not the episode that was finished", episode=episode.id, path=path
                     )
@@ -286,90 +233,28 @@ class Episodes:
         return [] if state is None else self._facts.fold(state.writer).builders()
 
     def page(self, *, limit: int = 20, cursor: str | None = None, as_of: str | None = None) -> EpisodePage:
-        """Return episodes, the newest first.
+        """Return episodes, the newest first, and what is open.
 
         Args:
             limit: how many at most.
             cursor: of an earlier page.
             as_of: a commit or a time; the files as they were then.
+
+        Raises:
+            UsageError: `limit` or `cursor` is not what it should be.
         """
-        paths = sorted(self._paths(as_of), reverse=True)
-        rest = [path for path in paths if cursor is None or path < cursor]
-        views = [self._view(path, as_of) for path in rest[:limit]]
-        left = rest[limit - 1] if len(rest) > limit else None
+        found, left = self._reading.part(limit=limit, cursor=cursor, as_of=as_of)
         shown = () if as_of is not None else [_open_view(builder) for builder in self.builders()]
-        return EpisodePage([view for view in views if view is not None], shown, left)
+        return EpisodePage(found, shown, left)
 
     def show(self, name: str, *, as_of: str | None = None) -> EpisodeView:
         """Return one episode by its id, its ref, or the unique beginning of its id.
 
         Raises:
             UnknownSource: there is none.
+            AmbiguousMatch: several begin so.
         """
-        wanted = name.removeprefix("episode:")
-        known = {} if as_of is not None else {one.id: one for one in self.finished()}
-        for path in self._likely(self._paths(as_of), known.get(wanted)):
-            view = self._view(path, as_of)
-            if view is not None and view.episode.id.startswith(wanted):
-                return view
-        raise UnknownSource(f"no episode {name[:80]}", hint="List them: gitmem episode list", source_ref=name)
-
-    def _likely(self, paths: Sequence[str], known: FinishedEpisode | None) -> Iterator[str]:
-        """Yield paths, those first that can be the file of an episode that the ledger knows."""
-        digits = known.id.rpartition("_")[2][: _DIGITS[0]] if known else None
-        day = f"{EPISODES}/{known.finalized_at[:7]}/{known.finalized_at[8:10]}-" if known else ""
-        first = [p for p in paths if digits and p.startswith(day) and f"-{digits}" in p]
-        yield from first
-        yield from (path for path in sorted(paths, reverse=True) if path not in first)
-
-    def _paths(self, as_of: str | None) -> list[str]:
-        if as_of is None:
-            return [found.path for found in list_files(self._layout.root, EPISODES, NOTE_SUFFIXES).files]
-        tree = self._past(as_of)
-        entry = read_path(self._repository, tree, EPISODES) if tree else None
-        if entry is None or entry.mode != TREE_MODE:
-            return []
-        found = walk_tree(self._repository, entry.id, f"{EPISODES}/")
-        return [path for path, _ in found if path.lower().endswith(NOTE_SUFFIXES)]
-
-    def _past(self, as_of: str) -> str | None:
-        return tree_at(self._repository, as_of, self._now(), self._ledger.tips().values()).tree
-
-    def _view(self, path: str, as_of: str | None) -> EpisodeView | None:
-        content = self._content(path, as_of)
-        if content is None or self._ledger.receipts().is_forgotten_blob(hash_object("blob", content)):
-            return None
-        text = content.decode("utf-8", "replace")
-        episode = parse_episode(text, _id_of(path, content))
-        return EpisodeView(
-            path=path,
-            state=self._state(path, episode.id, content),
-            tag=tag_name(episode.id),
-            source_ref=f"episode:{episode.id}",
-            episode=episode,
-            content=text,
-        )
-
-    def _content(self, path: str, as_of: str | None) -> bytes | None:
-        if as_of is None:
-            found = read_managed(self._layout.root, path)
-            return found.content if isinstance(found, ManagedFile) else None
-        tree = self._past(as_of)
-        entry = read_path(self._repository, tree, path) if tree else None
-        with suppress(GitmemError):
-            return None if entry is None else self._repository.read(entry.id)[1]
-        return None
-
-    def _state(self, path: str, episode: str, content: bytes) -> str:
-        tag = self._tags.find(tag_name(episode))
-        if tag is not None:
-            return "final" if parse_trailers(tag[1]).get(TAG_DIGEST) == digest_of(content) else "changed"
-        waiting = (write for write in self._branch().pending() if path in write.paths)
-        return "pending" if next(waiting, None) is not None else "untagged"
-
-
-def _id_of(path: str, content: bytes) -> str:
-    return episode_id(path, read_front_matter(content.decode("utf-8", "replace")))
+        return self._reading.find(name, as_of)
 
 
 def _open_view(builder: Builder) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from gitmem.records import Event, Receipt, record_ref
 from gitmem.times import format_time
 
 if TYPE_CHECKING:
-    from gitmem.episodes import EpisodePage, EpisodeView
+    from gitmem.episode_reading import EpisodePage, EpisodeView
 
 
 class HomeEpisodes:

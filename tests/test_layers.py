@@ -47,8 +47,8 @@ FLOORS = [
         context_planner quoting open_question turn_lines recent_turns episode_selection cache_identity
         execution_environment context_sections work_sections context_assembly context_record""",
         # 2 seams
-        """layout episode_file episode_parse tree_files watched mounts durable_file file_lock linked_file
-        git_lock recent_objects shared_files file_exchange work_tree work_tree_links home_owner
+        """layout episode_file episode_order episode_parse tree_files watched mounts durable_file file_lock
+        linked_file git_lock recent_objects shared_files file_exchange work_tree work_tree_links home_owner
         attribute_files
         commit_signing new_repository ref_files pack_files pack_sources private_folder search_index
         index_folder index_damage memory_part changes cat_file remote_repository push_rules templates/""",
@@ -72,7 +72,8 @@ FLOORS = [
         importers/ chosen_index machine_settings memory_records authoring refused_facts prose_writes
         entry_edits memory_gate memory_stores store_tidying memory_tool retraction proposal_judging editing
         memory_status status_report sample_home shown file_writes session_messages session_discovery
-        session_search work_files work work_listing past_tree episodes context_moment episode_anchors
+        session_search work_files work work_listing past_tree episode_reading episodes
+        context_moment episode_anchors
         context_files context_reading context home_reading_parts home_writing_parts
         home_parts""",
         # 6 doors

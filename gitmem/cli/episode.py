@@ -12,7 +12,7 @@ from gitmem.cli.none_found import none_found
 from gitmem.cli.settings import current
 
 if TYPE_CHECKING:
-    from gitmem.episodes import EpisodePage
+    from gitmem.episode_reading import EpisodePage
 
 as_of_option = click.option(
     "--as-of", metavar="COMMIT|DATE", help="As the files were at a commit or a time, such as '2 days ago'."

@@ -17,7 +17,7 @@ from gitmem import AgentHome
 from gitmem.episode_closing import EpisodeNotices, Notice
 from gitmem.episode_facts import EpisodeFacts
 from gitmem.episode_file import digest_of
-from gitmem.errors import NotFound, UnknownSource
+from gitmem.errors import AmbiguousMatch, NotFound, UnknownSource, UsageError
 from gitmem.operator_branch import OperatorBranch
 from gitmem.records import Receipt, Record
 
@@ -355,6 +355,81 @@ class TestReading:
         ids = [view.episode.id for view in (*first.episodes, *rest.episodes)]
         assert len(set(ids)) == 5
         assert rest.cursor is None
+
+    def test_the_newest_comes_first_within_a_day_too(self, home: AgentHome, clock: CounterClock) -> None:
+        """Names of files begin with the day and go on with the title, which says nothing of time."""
+        for title in ("Zebra.", "Ant.", "Mule."):
+            clock.advance(60)
+            say(home, title, session=title[0])
+            finish(home, session=title[0])
+        page, told = home.episodes(limit=1), []
+        while True:
+            told += [view.title for view in page.episodes]
+            if page.cursor is None:
+                break
+            page = home.episodes(limit=1, cursor=page.cursor)
+        assert told == ["Mule.", "Ant.", "Zebra."]
+
+    @pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": -1}, {"limit": 201}, {"limit": True}])
+    def test_a_list_of_no_length_is_refused(self, home: AgentHome, asked: dict[str, int]) -> None:
+        """Instead of an empty list with a cursor, which sends a program round and round."""
+        with pytest.raises(UsageError):
+            home.episodes(**asked)
+
+    @pytest.mark.parametrize("cursor", ["junk", "", "a/b", "a//ep_1", "episodes/2026-11/13-x.md"])
+    def test_what_is_no_cursor_is_refused(self, home: AgentHome, cursor: str) -> None:
+        """Or a program that mangles one reads the first page for ever."""
+        with pytest.raises(UsageError):
+            home.episodes(cursor=cursor)
+
+    def test_a_cursor_holds_when_its_episode_is_gone(self, home: AgentHome, clock: CounterClock) -> None:
+        """People take files off the branch while a program pages."""
+        for number in range(3):
+            clock.advance(60)
+            say(home, f"Talk {number}.", session=f"s{number}")
+            finish(home, session=f"s{number}")
+        page = home.episodes(limit=1)
+        (home.layout.root / page.episodes[0].path).unlink()
+        rest = home.episodes(cursor=page.cursor)
+        assert [view.title for view in rest.episodes] == ["Talk 1.", "Talk 0."]
+
+    def test_a_beginning_names_an_episode_if_it_is_the_only_one(self, home: AgentHome) -> None:
+        """Else whoever asks gets the account of other work and does not know it."""
+        for number in range(2):
+            say(home, f"Talk {number}.", session=f"s{number}")
+            finish(home, session=f"s{number}")
+        first, second = home.episodes().episodes
+        assert home.episode(second.id[:9]).id == second.id
+        assert home.episode(first.source_ref).id == first.id
+        with pytest.raises(AmbiguousMatch) as caught:
+            home.episode("ep_")
+        assert set(caught.value.details["matches"]) == {first.source_ref, second.source_ref}
+        for name in ("", "episode:"):
+            with pytest.raises(UnknownSource):
+                home.episode(name)
+
+    def test_a_copy_is_not_another_episode(self, home: AgentHome) -> None:
+        """A file that somebody copied is listed where it belongs; one that they moved, where it is."""
+        say(home, "Hello.")
+        finish(home)
+        (view,) = home.episodes().episodes
+        written = home.layout.root / view.path
+        copy = home.layout.root / "episodes" / "copy.md"
+        shutil.copy(written, copy)
+        assert [one.path for one in home.episodes().episodes] == [view.path]
+        assert home.episode(view.id).path == view.path
+        written.unlink()
+        assert [one.path for one in home.episodes().episodes] == ["episodes/copy.md"]
+        assert home.episode(view.id).path == "episodes/copy.md"
+
+    def test_what_json_tells_is_there_as_attributes(self, home: AgentHome) -> None:
+        """One word for one thing, on the command line and in Python."""
+        work(home)
+        for view in home.episodes().episodes:
+            assert {name for name in view.to_json() if not hasattr(view, name)} == set()
+            assert view.source_turn_ids == [turn.id for turn in view.turns]
+            with pytest.raises(AttributeError):
+                _ = view.nothing
 
     def test_the_past_has_what_was_finished_then(self, home: AgentHome, clock: CounterClock) -> None:
         """By a commit of the branch, a turn's commit, or a time."""

@@ -159,6 +159,23 @@ def delta_entry(object_id: str, content: bytes, base_id: str, base: bytes) -> Pa
     return _entry(object_id, header + _deflate(delta))
 
 
+def copied_entry(
+    object_id: str, kind: ObjectKind | None, size: int, base_id: str | None, stream: bytes
+) -> PackEntry:
+    """Return the entry of a zlib stream that was made elsewhere.
+
+    Args:
+        object_id: id of the object.
+        kind: its kind; None for a delta.
+        size: length of what the stream inflates to.
+        base_id: of a delta, the id of its base.
+        stream: the zlib stream.
+    """
+    number = _REF_DELTA if kind is None else _TYPES[kind]
+    base = b"" if base_id is None else bytes.fromhex(base_id)
+    return _entry(object_id, _entry_header(number, size) + base + stream)
+
+
 def common_start(one: bytes, other: bytes) -> int:
     """Return how many bytes two contents share at their start."""
     low, high = 0, min(len(one), len(other))

@@ -28,12 +28,14 @@ class TransferLimits:
 
     Attributes:
         seconds: from the first byte to the last one of one call, connecting included; nothing runs longer.
-        pack_bytes: the largest pack that a fetch takes in, and the largest single object of it.
+        pack_bytes: the largest pack that a fetch takes in.
+        object_bytes: the largest single object.
         answer_bytes: the longest list of refs or report that is read.
     """
 
     seconds: float = 120.0
     pack_bytes: int = 4 << 30
+    object_bytes: int = 256 << 20
     answer_bytes: int = 64 << 20
 
 

@@ -167,6 +167,13 @@ class Repository(ObjectReader, RefStore, Protocol):
         """Return a Git config value (`section.name` or `section.sub.name`), the most local one, or None."""
         ...
 
+    def config_section(self, section: str) -> Sequence[tuple[str | None, str, str]]:
+        """Return every setting of a Git config section as subsection, name (lower case) and value.
+
+        Where a setting stands more than once the strongest comes last.
+        """
+        ...
+
     def set_config(self, key: str, value: str | None) -> None:
         """Set a value in the repository's own config file; None removes it."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +13,7 @@ from gitmem.repository import SUBMODULE_MODE, TREE_MODE, Commit, ObjectKind, Obj
 
 _LACKING: Final = 1
 _KNOWN: Final = 2
+_NO_NAMES: Final = ("", ".", "..")
 
 
 class WalkTooLong(Exception):
@@ -35,7 +36,12 @@ class NewHistory:
 
 
 def new_history(
-    own: ObjectReader, tips: Sequence[str], known: Collection[str], *, most: int | None = None
+    own: ObjectReader,
+    tips: Sequence[str],
+    known: Collection[str],
+    *,
+    landmarks: Sequence[str] | None = None,
+    most: int | None = None,
 ) -> NewHistory:
     """Return what is reachable from `tips` and not from what the remote has.
 
@@ -46,6 +52,8 @@ def new_history(
         own: the own store.
         tips: the new values, commits or tags.
         known: values that the remote has; those that are not in the own store tell nothing.
+        landmarks: those of them from which history is followed; by default all, which costs where they are
+            many.
         most: how many new commits may be looked at.
 
     Raises:
@@ -61,7 +69,7 @@ def new_history(
         kind, target = _peel(own, tip, tags, known)
         (commits if kind == "commit" else other).append(target)
     walk = _Painting(own)
-    for commit_id in known:
+    for commit_id in known if landmarks is None else landmarks:
         walk.paint(commit_id, _KNOWN)
     for commit_id in commits:
         walk.paint(commit_id, _LACKING)
@@ -87,37 +95,44 @@ def lacking_objects(own: ObjectReader, history: NewHistory) -> Iterator[str]:
             yield from _once([object_id], seen)
 
 
-def check_whole(
-    wants: Sequence[str],
-    arrived: Callable[[str], tuple[ObjectKind, bytes] | None],
-    contains: Callable[[str], bool],
-) -> None:
-    """Make sure that nothing is missing from what arrived, starting at what was asked for.
+class Closure:
+    """Finds out whether what arrived lacks nothing, an object at a time."""
 
-    Args:
-        wants: ids that were asked for.
-        arrived: returns kind and content of an object that came, else None; of a blob the content may be
-            empty.
-        contains: says whether the own store has an object, with all that it needs.
+    def __init__(self) -> None:
+        self._kinds: dict[str, ObjectKind] = {}
+        self._needed: dict[str, ObjectKind | None] = {}
 
-    Raises:
-        CorruptionError: an object is missing, of another kind than where it is named says, or damaged.
-    """
-    waiting: list[tuple[str, ObjectKind | None]] = [(want, None) for want in wants]
-    asked: set[str] = set()
-    while waiting:
-        object_id, expected = waiting.pop()
-        if object_id in asked:
-            continue
-        asked.add(object_id)
-        found = arrived(object_id)
-        if found is None:
-            if not contains(object_id):
-                raise CorruptionError(f"object {object_id} did not come", object=object_id)
-            continue
-        if expected not in (None, found[0]):
-            raise CorruptionError(f"{object_id} is a {found[0]}, not a {expected}", object=object_id)
-        waiting += [link for link in links_of(object_id, *found) if link[0] not in asked]
+    def __contains__(self, object_id: str) -> bool:
+        """Say whether an object arrived."""
+        return object_id in self._kinds
+
+    def add(self, object_id: str, kind: ObjectKind, content: bytes) -> None:
+        """Note an object that arrived.
+
+        Raises:
+            CorruptionError: it is damaged, or a tree with a name that no path may have.
+        """
+        self._kinds[object_id] = kind
+        for link, expected in links_of(object_id, kind, content):
+            if self._needed.setdefault(link, expected) not in (expected, None):
+                raise CorruptionError(f"{link} cannot be a {expected} too", object=link)
+
+    def check(self, wants: Iterable[str], contains: Callable[[str], bool]) -> None:
+        """Make sure that everything wanted, and all that it needs, arrived or was there.
+
+        Args:
+            wants: ids that were asked for.
+            contains: says whether the own store has an object, with all that it needs.
+
+        Raises:
+            CorruptionError: an object is missing, or of another kind than where it is named says.
+        """
+        for object_id, expected in (*((want, None) for want in wants), *self._needed.items()):
+            kind = self._kinds.get(object_id)
+            if kind is None and not contains(object_id):
+                raise CorruptionError(f"object {object_id} is missing", object=object_id)
+            if kind is not None and expected not in (None, kind):
+                raise CorruptionError(f"{object_id} is a {kind}, not a {expected}", object=object_id)
 
 
 def links_of(object_id: str, kind: ObjectKind, content: bytes) -> list[tuple[str, ObjectKind | None]]:
@@ -132,7 +147,7 @@ def links_of(object_id: str, kind: ObjectKind, content: bytes) -> list[tuple[str
         return [(_target_of(content), None)]
     try:
         if kind == "tree":
-            return [_link_of(entry) for entry in parse_tree(content) if entry.mode != SUBMODULE_MODE]
+            return [_link_of(entry) for entry in parse_tree(content) if _is_sound(entry)]
         commit = parse_commit(object_id, content)
     except ValueError as error:
         raise CorruptionError(f"a damaged {kind} object {object_id}", object=object_id) from error
@@ -221,6 +236,17 @@ def _once(ids: Sequence[str], seen: set[str]) -> Iterator[str]:
 
 def _target_of(content: bytes) -> str:
     return parse_tag(content)[0]
+
+
+def _is_sound(entry: TreeEntry) -> bool:
+    """Say whether an entry names an object of this repository.
+
+    Raises:
+        CorruptionError: its name could lead out of the tree.
+    """
+    if entry.name in _NO_NAMES or "/" in entry.name or entry.name.lower() == ".git":
+        raise CorruptionError(f"a tree with an entry named {entry.name!r}", object=entry.id)
+    return entry.mode != SUBMODULE_MODE
 
 
 def _link_of(entry: TreeEntry) -> tuple[str, ObjectKind]:

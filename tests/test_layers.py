@@ -42,7 +42,7 @@ FLOORS = [
         path_names settling tree_edit merge_moves closed_tree conflict_copies tree_merge tree_sides
         conflict_resolution staging_extensions staging_area pack_format git_pattern attributes git_refs
         episode_marks episode_rules episode_record git_config reachability merge_bases
-        commit_merge transfer_walk growing_file ledger_tree
+        commit_merge transfer_walk remote_url growing_file ledger_tree
         line_trees tree_changes ledger_growth index_merging token_estimate text_cut context_section
         context_planner quoting open_question turn_lines recent_turns episode_selection cache_identity
         execution_environment context_sections work_sections context_assembly context_record""",
@@ -54,17 +54,18 @@ FLOORS = [
         index_folder index_damage memory_part changes cat_file remote_repository push_rules templates/""",
         # 3 one library each, and the fakes
         """backends/dulwich_repository backends/whoosh_index/ backends/tantivy_index/
-        backends/watchdog_changes testing/""",
+        backends/watchdog_changes git_transport/ testing/""",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_files branch_snapshot
         branch_tags tree_checkout head_advance branch_landing branch_queue operator_branch curated
         auto_load store_sight content_checks
         commit_checks hook_scripts hook_files pushed_lines note_ids commit_times authored_files note_paths
         notes tree_sight proposals write_approval duty index_retries watch_state home_place writer
-        failure_counts line_astray lines spare_files drivers spool_file spool ledger segment_facts
-        judgements lifecycle history past_ledger work_turns work_state plan_notices plan_files sealing
+        failure_counts line_astray line_turns lines remotes line_sync tag_sync sync_notes rescue_refs
+        spare_files drivers spool_file spool ledger segment_facts
+        judgements lifecycle history past_ledger work_turns work_state plan_notices plan_files past_plans sealing
         turn_places line_position line_merge line_recovery disk_copy episode_facts episode_closing
-        line_draft found_turn turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
+        line_draft found_turn writer_change turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
         """init turn turn_recorder index_backlog index_batch index_trouble indexer reindexing index_runs
         memory_text gone_entries memory_files source_errors agent_sight memory_get latest_snapshots

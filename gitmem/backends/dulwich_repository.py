@@ -164,6 +164,10 @@ class DulwichRepository:
         """Return a Git configuration value, the most local one, or None."""
         return self._settings.get(key)
 
+    def config_section(self, section: str) -> Sequence[tuple[str | None, str, str]]:
+        """Return every setting of a section, the strongest last."""
+        return self._settings.section(section)
+
     def set_config(self, key: str, value: str | None) -> None:
         """Set a value in the repository's own configuration file; None removes it."""
         self._settings.set(key, value)
@@ -267,6 +271,10 @@ class _Settings:
             if key not in self._known:
                 self._known[key] = _find(files, key)
             return self._known[key]
+
+    def section(self, name: str) -> list[tuple[str | None, str, str]]:
+        with self._lock:
+            return [row for file in reversed(self._files()) for row in _rows(file, name.encode().lower())]
 
     def set(self, key: str, value: str | None) -> None:
         path = (self._layout.common_dir / "config").resolve()
@@ -384,6 +392,14 @@ def _value(file: ConfigFile, section: tuple[bytes, ...], name: bytes) -> str | N
         return file[section][name].decode("utf-8", "replace")
     except KeyError:
         return None
+
+
+def _rows(file: ConfigFile, name: bytes) -> Iterator[tuple[str | None, str, str]]:
+    for section in file.sections():
+        if section[0].lower() == name:
+            sub = section[1].decode("utf-8", "surrogateescape") if len(section) > 1 else None
+            for key, value in file.items(section):
+                yield sub, key.decode("ascii", "replace").lower(), value.decode("utf-8", "surrogateescape")
 
 
 def _flag(file: ConfigFile, section: tuple[bytes, ...], name: bytes) -> bool:

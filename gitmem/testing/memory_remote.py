@@ -11,7 +11,7 @@ from gitmem.push_rules import check_updates, judge_update
 from gitmem.remote_repository import FetchedPack, RefOutcome, RefUpdate, RemoteRefs, TransferLimits
 from gitmem.repository import ABSENT, GitObject, ObjectReader, Repository
 from gitmem.testing.memory_repository import MemoryRepository
-from gitmem.transfer_walk import check_whole, lacking_objects, links_of, new_history
+from gitmem.transfer_walk import Closure, lacking_objects, links_of, new_history
 
 RemotePoint = Literal["before refs", "before fetch", "after fetch", "before push", "after push"]
 
@@ -90,9 +90,11 @@ class MemoryRemote:
             raise RemoteMisbehaved(f"the remote does not show {strange[0]}", object=strange[0])
         history = new_history(served, [want for want in wants if not self._own.contains(want)], haves)
         objects = _objects_of(served, lacking_objects(served, history))
-        came = {item.id: (item.kind, item.content) for item in objects}
+        closure = Closure()
         try:
-            check_whole(wants, came.get, self._own.contains)
+            for item in objects:
+                closure.add(item.id, item.kind, item.content)
+            closure.check(wants, self._own.contains)
         except CorruptionError as error:
             raise RemoteMisbehaved(error.message, **error.details) from error
         with self._own.write_pack(objects):

@@ -157,6 +157,11 @@ class MemoryRepository:
         """Return a configuration value, or None."""
         return self._config.get(split_key(key))
 
+    def config_section(self, section: str) -> Sequence[tuple[str | None, str, str]]:
+        """Return every setting of a section."""
+        rows = self._config.items()
+        return [(sub, name, value) for (head, sub, name), value in rows if head == section.lower()]
+
     def set_config(self, key: str, value: str | None) -> None:
         """Set a configuration value; None removes it."""
         if value is None:

@@ -1,0 +1,1 @@
+"""Git's own protocols to other repositories, by path, socket, ssh and http, each within a time limit."""

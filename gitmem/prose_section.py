@@ -23,6 +23,8 @@ _ROLES: Final[Mapping[str, str]] = {
 }
 #: Code points behind the cut that are scanned too, so that a threat that the cut divides is found.
 _BEYOND: Final = 2_000
+#: Code points from which on marks upon one letter are no character that anybody reads.
+_LONGEST_CHARACTER: Final = 64
 #: Where a paragraph ends; how far it is followed, so that one has the same mark here as elsewhere.
 _PARAGRAPH_END: Final = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)")
 _LONGEST_PARAGRAPH: Final = 16_384
@@ -125,6 +127,8 @@ def _slice(text: str, limit: int, path: str, blocked: Sequence[BlockedPart]) -> 
     else:
         start = len(text)
     length = cut_at(text[at:start], room)
+    if not length and not shown and room >= _LONGEST_CHARACTER:  # piled marks must not hide a whole file
+        length = min(room, start - at)
     return "".join([*shown, text[at : at + length]]), at + length
 
 

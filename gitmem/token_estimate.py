@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
@@ -34,11 +35,16 @@ _LONGEST_CACHED: Final = 65_536
 #: First code point -> quarters of a token per character, up to the next one. Bytes of UTF-8 are the ceiling.
 _SCRIPTS: Final = (
     (0x80, 5),  # Latin with marks
-    (0x250, 8),
+    (0x100, 6),
+    (0x180, 8),
+    (0x250, 11),  # phonetic signs, which no space before them joins
     (0x370, 6),  # Greek
     (0x400, 3),  # Cyrillic
-    (0x530, 8),
-    (0x590, 5),  # Hebrew, Arabic
+    (0x460, 10),  # its letters outside Russian
+    (0x530, 9),  # Armenian
+    (0x590, 8),  # Hebrew points
+    (0x5D0, 5),  # Hebrew, Arabic
+    (0x66E, 7),  # Arabic letters of other languages
     (0x700, 8),
     (0x800, 12),
     (0x900, 6),  # Devanagari
@@ -49,26 +55,31 @@ _SCRIPTS: Final = (
     (0x1E00, 8),  # Vietnamese
     (0x1F00, 8),
     (0x2010, 4),  # dashes, quotation marks, ellipsis
-    (0x2028, 8),  # signs, arrows, mathematics, boxes
+    (0x2028, 8),  # signs
+    (0x2190, 10),  # arrows, mathematics
+    (0x2500, 8),  # boxes
+    (0x2600, 9),
     (0x2C00, 12),
     (0x3000, 6),  # punctuation and kana
     (0x3100, 12),  # among them Han and Hangul, whose frequent characters weigh less
     (0xFE00, 8),
     (0xFE10, 12),
     (0xFF00, 6),  # full width
+    (0xFF61, 8),  # half width
     (0x10000, 16),
     (0x1F000, 12),  # emoji
     (0x1FB00, 16),
 )
 _FIRSTS: Final = [first for first, _ in _SCRIPTS]
-#: Encoding -> first and last lead byte of its frequent characters; those of no list cost a token per byte.
+#: Encoding -> first and last lead byte of its frequent characters, and what those weigh: the first that has
+#: a character decides. Those of no list cost a token per byte.
 _COMMON: Final = (
-    ("gb2312", 0xB0, 0xD7),
-    ("big5", 0xA4, 0xC6),
-    ("shift_jis", 0x88, 0x98),
-    ("euc_kr", 0xB0, 0xC8),
+    ("gb2312", 0xB0, 0xD7, 7),
+    ("gb2312", 0xD8, 0xF7, 12),
+    ("big5", 0xA4, 0xC6, 9),
+    ("shift_jis", 0x88, 0x98, 9),
+    ("euc_kr", 0xB0, 0xC8, 7),
 )
-_COMMON_WEIGHT: Final = 7
 _RARE_WEIGHT: Final = 12
 
 
@@ -94,7 +105,7 @@ def _weight(text: str) -> int:
     """Return the weight of a text, in quarters of a token."""
     weight = len(text) + _letters(text)
     weight += 3 * (text.count("\n") + sum(map(text.count, "0123456789")))
-    weight += text.count("\t") + 2 * len(_PUNCTUATION.findall(text)) + 3 * len(_CONTROL.findall(text))
+    weight += text.count("\t") + 2 * len(_PUNCTUATION.findall(text)) + 5 * len(_CONTROL.findall(text))
     weight -= 2 * sum(len(run) - 3 for run, _ in _RULE.findall(text))
     for run in _OPAQUE.findall(text):
         weight += max(0, _OPAQUE_WEIGHT * len(run) - _plain_weight(run))
@@ -121,17 +132,14 @@ def _letters(text: str) -> int:
 @lru_cache(maxsize=8192)
 def _script_weight(char: str) -> int:
     if "\u4e00" <= char < "\ua000" or "\uac00" <= char < "\ud7a4":
-        return _COMMON_WEIGHT if _is_common(char) else _RARE_WEIGHT
+        return _common_weight(char)
     return _SCRIPTS[bisect_right(_FIRSTS, ord(char)) - 1][1]
 
 
-def _is_common(char: str) -> bool:
-    """Say whether a character is among the frequent ones of an older standard, which vocabularies know."""
-    for encoding, first, last in _COMMON:
-        try:
-            lead = char.encode(encoding)[0]
-        except UnicodeEncodeError:
-            continue
-        if first <= lead <= last:
-            return True
-    return False
+def _common_weight(char: str) -> int:
+    """Return what a character weighs that older standards sorted by how frequent it is."""
+    for encoding, first, last, weight in _COMMON:
+        with suppress(UnicodeEncodeError):
+            if first <= char.encode(encoding)[0] <= last:
+                return weight
+    return _RARE_WEIGHT

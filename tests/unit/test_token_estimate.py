@@ -45,6 +45,25 @@ def test_a_character_of_these_is_a_token_at_least(characters: str, name: str) ->
         assert estimate_tokens(text) >= length, name
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("魑魅魍魉饕餮貔貅鼹鼠蜥蜴踟蹰徜徉氤氲", 48),
+        ("ﾃｽﾄﾃﾞｽ", 12),
+        ("Խնդրում ենք փոխել պորտը", 43),
+        ("ǆ ǉ ǌ ɐ ɑ ɒ ʃ ʒ ʔ ŋ ðə ˈstɛɪdʒɪŋ", 46),
+        ("Ѳѳ ѵ ҂ Ҷҷ қазақ тілі өзгерту ғылым", 39),
+        ("∀x∈ℝ: ⌈x⌉ = −⌊−x⌋, ∑∫√∞≠≤≥⊂⊆ 𝔸𝔹ℂ 𝒳", 57),
+        ("\x1b[31mred\x1b[0m \x1b[1;32mok\x1b[0m" * 4, 80),
+        ("ทดสอบ บันทึกผลลงในบันทึก", 24),
+        ("بِسْمِ اللَّهِ الرَّحْمَٰنِ الرَّحِيمِ", 33),
+    ],
+)
+def test_rarer_signs_are_not_under_counted(text: str, tokens: int) -> None:
+    """What cl100k or o200k counts, where vocabularies have few of the letters."""
+    assert estimate_tokens(text) >= tokens
+
+
 def test_a_digit_is_a_token() -> None:
     """Some vocabularies have single digits only."""
     assert estimate_tokens("7" * 500) >= 500

@@ -35,8 +35,8 @@ from gitmem.records import Event, Record
 from gitmem.repository import TREE_MODE, Repository, TreeEntry, read_path, walk_tree
 from gitmem.spool import Spool, SpooledTurn, read_turn
 
-#: Bytes of segments kept decoded; 24 MB hold some 6,000 turns.
-_CACHE_BYTES: Final = 24 * 1024 * 1024
+#: Bytes of segments kept as they were read; they hold some 2,000 turns.
+_CACHE_BYTES: Final = 8 * 1024 * 1024
 _LONG_TEXTS: Final = "ledger/blobs"
 
 

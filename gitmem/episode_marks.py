@@ -10,7 +10,7 @@ from typing import Any, Final
 from gitmem.records import TERMINAL_STATUSES, Record
 
 #: Of the rows; another one makes those that are kept worthless.
-MARKS_VERSION: Final = 1
+MARKS_VERSION: Final = 2
 #: Places in a row.
 _ITEMS, _CLOSES = 7, 11
 #: Kinds whose bodies are read for a mark.
@@ -66,7 +66,7 @@ class TurnMark:
         work_item: the item that its record names, None where it names none.
         picked: the item that was picked last in it.
         items: the work items that were changed in it.
-        task_ended: whether a task came to its end that an earlier turn had begun.
+        task_ended: whether a task came to its end that this turn did not begin.
         wait: a digest of what is newly waited for; None for nothing.
         session_event: `end` or `compact`.
         closes: the episodes whose records stand in it.
@@ -167,7 +167,9 @@ def _item_mark(snapshot: Record) -> ItemMark:
 
 
 def _ends_earlier(snapshots: Sequence[Record]) -> bool:
-    return bool(snapshots[0].after) and snapshots[-1].status in TERMINAL_STATUSES
+    """Say whether a task ended that was begun before; one whose beginning nobody told was, too."""
+    was_begun = bool(snapshots[0].after) or snapshots[0].status in TERMINAL_STATUSES
+    return was_begun and snapshots[-1].status in TERMINAL_STATUSES
 
 
 def _new_waits(records: Sequence[Record]) -> str | None:

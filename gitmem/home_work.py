@@ -9,6 +9,7 @@ from gitmem.home_parts import HomeParts
 from gitmem.turn import Turn
 
 if TYPE_CHECKING:
+    from gitmem.past_plans import PastPlans
     from gitmem.work import WorkReply
     from gitmem.work_listing import TaskPage, WorkDetail, WorkPage
     from gitmem.work_state import WorkState
@@ -98,12 +99,26 @@ class HomeWork:
         return list_work(self.work_state(as_of), only=only, **options)
 
     def work_show(self, work_item: str, *, as_of: str | None = None) -> WorkDetail:
-        """Return a work item with its plan, waits, work refs and turns; as of another time without plan."""
+        """Return a work item with its plan, waits, work refs and turns.
+
+        Args:
+            work_item: id, ref, or the beginning of an id.
+            as_of: a commit or a time; None is now. The plan is then what your branch had.
+        """
         from gitmem.work_listing import work_detail
 
         state = self.work_state(as_of)
         name = self._parts.work.resolve(work_item, state=state)
-        return work_detail(state, name, self._parts.work_files.plans if as_of is None else None)
+        plans = self._parts.work_files.plans if as_of is None else self._past_plans(as_of)
+        return work_detail(state, name, plans)
+
+    def _past_plans(self, as_of: str) -> PastPlans:
+        from gitmem.past_plans import PastPlans
+        from gitmem.past_tree import tree_at
+
+        parts = self._parts
+        tree = tree_at(parts.repository, as_of, parts.now(), parts.ledger.tips().values()).tree
+        return PastPlans(parts.repository, tree, parts.ledger.receipts().is_forgotten_blob)
 
     def tasks(self, *, as_of: str | None = None, **options: Any) -> TaskPage:
         """List tasks.

@@ -68,6 +68,17 @@ class PlanMove:
     warnings: tuple[str, ...] = ()
 
 
+def parse_plan(path: str, content: bytes) -> PlanFile | Skipped:
+    """Return what a plan's file holds, or why it cannot be read."""
+    text = decode_text(content)
+    if isinstance(text, Problem):
+        return Skipped(path, text.reason, text.line)
+    front = read_front_matter(text)
+    objective = front.fields.get("objective")
+    said = objective.node.text if objective is not None else None
+    return PlanFile(path, content, text, text[front.body_start :], front.id, said)
+
+
 class PlanFiles:
     """The plans of a home, as they are on disk.
 
@@ -98,19 +109,7 @@ class PlanFiles:
         file = read_managed(self._root, path)
         if file is None or isinstance(file, Skipped):
             return file
-        text = decode_text(file.content)
-        if isinstance(text, Problem):
-            return Skipped(path, text.reason, text.line)
-        front = read_front_matter(text)
-        objective = front.fields.get("objective")
-        return PlanFile(
-            path,
-            file.content,
-            text,
-            text[front.body_start :],
-            front.id,
-            objective.node.text if objective is not None else None,
-        )
+        return parse_plan(path, file.content)
 
     def owner(self, path: str, items: Sequence[str]) -> str | None:
         """Return the id of the work item whose plan a path is, if it is a plan's.

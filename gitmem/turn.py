@@ -11,6 +11,7 @@ from gitmem.errors import InvalidRecord, UsageError
 from gitmem.records import LINKS, Event, Receipt, json_type, parse_event, record_ref
 from gitmem.redaction import redact_values, refuse_secret
 from gitmem.spool import End, SpoolFile
+from gitmem.work_changes import check_work_event
 
 
 class Recorder(Protocol):
@@ -192,7 +193,9 @@ def take_event(raw: object, links: Mapping[str, Any], *, now: float, record_id: 
     """
     if not isinstance(raw, Mapping):
         raise InvalidRecord(f"an event is a JSON object, not {json_type(raw)}")
-    return refuse_secret_names(parse_event({**links, **raw}, now=now, record_id=record_id))
+    event = parse_event({**links, **raw}, now=now, record_id=record_id)
+    # What is imported was said elsewhere and stays as it is.
+    return refuse_secret_names(check_work_event(event) if record_id is None else event)
 
 
 def refuse_secret_names(event: Event) -> Event:

@@ -161,14 +161,13 @@ class TurnWork:
         return (before is not None or not names) and is_replay(event, heads, before)
 
     def _pick(self, event: Event, item: str, last: Snapshot) -> Event | None:
-        focus = self._focus.of(event.session)
+        focus, clears = self._focus.of(event.session), clears_blocker(event)
         report = classify_pick(
             focus,
             item,
             current_is_runnable=focus.current is not None and self._is_runnable(focus.current),
-            target_is_runnable=self._is_runnable(item),
+            target_is_runnable=self._is_runnable(item, is_cleared=clears),
         )
-        clears = clears_blocker(event)
         if report.kind == "same_work_item" and not clears:
             return None
         worked_out: dict[str, Any] = {"pick": report.kind, "focus_mode": report.mode}
@@ -178,12 +177,19 @@ class TurnWork:
             worked_out |= UNBLOCKED
         return with_fields(event, worked_out, without=("yields",))
 
-    def _is_runnable(self, item: str) -> bool:
-        """Say whether a work item could be worked on, did it not give way to another."""
+    def _is_runnable(self, item: str, *, is_cleared: bool = False) -> bool:
+        """Say whether a work item could be worked on, did it not give way to another.
+
+        Args:
+            item: its id.
+            is_cleared: what blocks it and what it waits for end with this event.
+        """
         heads = self.heads("work_item", item)
         if not heads:
             return False
         state = reduce_heads(heads)
+        if is_cleared:
+            return schedule(Workload(item, state.status)).is_runnable
         waits = tuple(w.kind for w in self._standing.values() if w.work_item == item and w.status == "active")
         blocked_by = text_of(state.winner.body, "blocked_by")
         return schedule(Workload(item, state.status, waits=waits, blocked_by=blocked_by)).is_runnable

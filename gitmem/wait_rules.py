@@ -24,7 +24,7 @@ WAKES: Final[Mapping[str, str]] = {
 #: Statuses in which a wait still stands.
 UNRESOLVED: Final = frozenset({"active", "triggered"})
 #: Kinds that wait for one thing, which has to be named.
-_NEED_RESOURCE: Final = frozenset({"task", "timer"})
+NEED_RESOURCE: Final = frozenset({"task", "timer"})
 #: Statuses after which a task has a result.
 TASK_ENDS: Final = frozenset({"completed", "failed", "cancelled", "interrupted"})
 #: Origins of what did not come from an operator, and the kind of wait that they may satisfy.
@@ -107,7 +107,7 @@ def check_wait(kind: str, waiting_for: object, resource: object) -> str | None:
     if not isinstance(waiting_for, str) or not waiting_for.strip():
         raise InvalidRecord("a wait says what it waits for", field="waiting_for")
     named = resource.strip() if isinstance(resource, str) else ""
-    if not named and kind in _NEED_RESOURCE:
+    if not named and kind in NEED_RESOURCE:
         raise InvalidRecord(f"a wait for a {kind} names it: resource is missing", field="resource")
     return named or None
 
@@ -159,7 +159,9 @@ def trigger_of_message(ref: str, body: Json, work_item: str | None) -> Trigger |
     kind = _ORIGINS.get(origin_name(body.get("origin"))) if voice in ("runtime", "external") else None
     if kind is None:
         return None
-    subject = sources.get("timer_id" if kind == "timer" else "external_trigger_id")
+    subject = sources.get("external_trigger_id")
+    if kind == "timer":
+        subject = sources.get("timer_id") or _own_id(body.get("origin"), "timer_id")
     return Trigger(kind, ref, subject, sources.get("wait_id"), work_item)
 
 
@@ -175,7 +177,8 @@ def satisfies(trigger: Trigger, wait: Wait) -> bool:
     if wait.kind == "task":
         return wait.resource is not None and trigger.subject == wait.resource
     if wait.kind == "external":
-        return wait.resource is not None and (trigger.subject, trigger.wait) == (wait.resource, wait.id)
+        names_trigger = trigger.subject is not None and wait.resource in (None, trigger.subject)
+        return names_trigger and trigger.wait == wait.id
     if wait.kind == "timer":
         return wait.resource is None or trigger.subject == wait.resource
     if wait.kind == "operator":
@@ -209,6 +212,12 @@ def is_due(recheck_at: str | None, last_turn_at: str, now: str) -> bool:
         now: this moment.
     """
     return recheck_at is not None and recheck_at <= now and last_turn_at < recheck_at
+
+
+def _own_id(origin: object, name: str) -> str | None:
+    """Return the id that an origin has of its own: `{"kind": "timer", "timer_id": "…"}`."""
+    value = origin.get(name) if isinstance(origin, Mapping) else None
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def _sources(body: Json) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from gitmem.turn import Turn, refuse_secret_names
 from gitmem.turn_recorder import TurnRecorder
 from gitmem.turn_work import TurnWork
 from gitmem.wait_rules import Wait, check_wait, wait_kind
+from gitmem.work_changes import check_work_event
 from gitmem.work_item import WorkItem
 from gitmem.work_rules import PLAN_STATUSES, parse_todo, todo_rows, unfinished_todos
 from gitmem.work_state import WorkReader, WorkState
@@ -68,6 +69,16 @@ class WorkReply(JsonView):
     warnings: Sequence[str] = ()
 
     @property
+    def id(self) -> str | None:
+        """The id of what was changed: a work item, or a wait that none owns."""
+        return self.work_item_id or (self.wait.id if self.wait is not None else None)
+
+    @property
+    def revision(self) -> int | None:
+        """The work item's revision behind it."""
+        return self.work_item.revision if self.work_item is not None else None
+
+    @property
     def source_ref(self) -> str | None:
         """The address under which `get` finds what was changed."""
         if self.work_item_id is not None:
@@ -77,9 +88,7 @@ class WorkReply(JsonView):
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data; id, ref and revision stand at the top, too."""
         data = {name: getattr(self, name) for name in WorkReply.__slots__}
-        revision = self.work_item.revision if self.work_item is not None else None
-        own = self.work_item_id or (self.wait.id if self.wait is not None else None)
-        return {"id": own, "source_ref": self.source_ref, "revision": revision, **data}
+        return {"id": self.id, "source_ref": self.source_ref, "revision": self.revision, **data}
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,14 +274,14 @@ class Work:
             "workspace": workspace or links.get("workspace"),
         }
         given = {name: value for name, value in {**links, **body, **known}.items() if value is not None}
-        return refuse_secret_names(parse_event(given, now=self._now()))
+        return refuse_secret_names(check_work_event(parse_event(given, now=self._now())))
 
     def _tell(self, event: Event, item: str | None, by: Provenance) -> WorkReply:
         state = self._reader.state()
         before = _Before(state.items.get(item or ""), state.waits_of(item), state.focus(event.session))
         ready = self._foresee(event, by)
         if ready is None:
-            return WorkReply(before.item, item, None, None, unchanged=True)
+            return _unchanged(event, before.item, item)
         if by.open_turn is not None:
             by.open_turn.tell(event)
             return WorkReply(None, item, by.open_turn.id, None, OPEN_TURN)
@@ -320,6 +329,14 @@ class Work:
             resumed=_resumed(before, after, event),
             warnings=[*receipt.warnings, *_redacted(receipt), *_left(event, before.item)],
         )
+
+
+def _unchanged(event: Event, shown: WorkItem | None, item: str | None) -> WorkReply:
+    """Return the reply to a change that was none: to pick the focus again is to pick the same work item."""
+    is_pick = event.body.get("action") == "pick" and shown is not None
+    mode = "runnable" if shown is not None and shown.schedule.is_runnable else "inspection"
+    kind = "same_work_item" if is_pick else None
+    return WorkReply(shown, item, None, None, unchanged=True, pick=kind, focus_mode=mode if is_pick else None)
 
 
 def _is_touched(turn: Turn | None, ref: str) -> bool:

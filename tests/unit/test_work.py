@@ -62,6 +62,8 @@ class TestChanges:
         assert home.work_list(session="s1").focus is None
         picked = home.work_pick(item.id[:9], session="s1")
         assert (picked.pick, picked.focus_mode) == ("explicit_focus_pick", "runnable")
+        again = home.work_pick(item.id, session="s1")
+        assert (again.pick, again.focus_mode, again.unchanged) == ("same_work_item", "runnable", True)
         assert home.work_list(session="s1").focus == item.id
         with pytest.raises(ReportMissing):
             home.work_complete(item.id, session="s1")
@@ -229,6 +231,20 @@ class TestLists:
         for wrong in ({"only": "sunny"}, {"limit": 0}, {"limit": 101}, {"cursor": "x"}):
             with pytest.raises(UsageError):
                 home.work_list(**wrong)
+        for wrong in ({"session": "a b"}, {"workspace": "a b"}):
+            with pytest.raises(InvalidRecord):
+                home.work_list(**wrong)
+        with pytest.raises(UsageError):
+            home.tasks(status="asleep")
+
+    def test_replies_have_the_keys_of_their_json(self, home: AgentHome) -> None:
+        """What `--json` prints is read as attributes from Python (contract §4)."""
+        made = home.work_create("Move", work_item_id="w1")
+        shown = home.work_show("w1")
+        for value in (made, shown, shown.work_item, shown.plan):
+            assert value is not None
+            assert [name for name in value.to_json() if not hasattr(value, name)] == []
+        assert (made.id, made.revision, shown.work_item.readiness) == ("w1", 1, "runnable")
 
     def test_the_past_is_told_by_a_commit(self, home: AgentHome) -> None:
         """Lists, single ones and tasks (`--as-of`)."""
@@ -241,6 +257,79 @@ class TestLists:
         assert home.tasks(status="failed").tasks == []
         with pytest.raises(UnknownWorkItem):
             home.work_show("w1", as_of="2020-01-01")
+
+    def test_the_plan_of_the_past_is_the_one_of_then(self, home: AgentHome) -> None:
+        """`--as-of` shows all of a work item as it was, also where its plan was moved since."""
+        first = home.work_create("Move", work_item_id="w1", plan="1. dump").committed
+        home.work_update("w1", plan="1. load")
+        made, changed = git("rev-parse", "HEAD~", "HEAD", cwd=home.layout.root).split()
+        home.work_complete("w1", "done")
+        done = home.work_show("w1").plan
+        assert done is not None
+        before, after = (home.work_show("w1", as_of=commit).plan for commit in (made, changed))
+        assert before is not None
+        assert after is not None
+        assert (before.preview, after.preview, after.exists) == ("1. dump", "1. load", True)
+        assert after.path == done.path.replace("work/done/", "work/")
+        assert home.work_show("w1", as_of=first).plan is None
+        git("rm", "-q", done.path, cwd=home.layout.root)
+        assert home.work_show("w1", as_of="now").plan == done
+
+
+class TestEvents:
+    """What a turn's events say of work, checked before anything is written."""
+
+    @pytest.mark.parametrize(
+        "event",
+        [
+            {"action": "create", "objective": "  "},
+            {"action": "update", "objective": None},
+            {"action": "update", "plan_status": "started"},
+            {"action": "update", "todo": "dump"},
+            {"action": "update", "todo": [{"text": "dump", "state": "blocked"}]},
+            {"action": "update", "recheck_after_ms": "soon"},
+            {"action": "update", "recheck_after_ms": -5},
+            {"action": "update", "recheck_after_ms": True},
+            {"action": "update", "recheck_after_ms": 10**20},
+            {"action": "update", "clear_blocker": "yes"},
+            {"action": "update", "clear_blocker": True, "reason": "ok", "blocked_by": "the vendor"},
+            {"action": "update", "report": "done"},
+            {"action": "update", "blocked_by": ["the vendor"]},
+            {"action": "update", "objective": "x", "expected_revision": "1"},
+        ],
+    )
+    def test_what_means_nothing_is_refused(self, home: AgentHome, event: dict[str, Any]) -> None:
+        """A value that no rule reads would be lost, or empty what was there, without a word."""
+        home.work_create("Move", work_item_id="w1", todo=["dump"])
+        before = turns(home)
+        with pytest.raises(InvalidRecord):
+            home.record([{"kind": "work_item", "work_item_id": "w1", **event}])
+        assert turns(home) == before
+        assert [one.text for one in home.work_show("w1").work_item.todo] == ["dump"]
+
+    def test_a_wait_that_nothing_ends_is_refused(self, home: AgentHome) -> None:
+        """A task or a timer that nobody names never comes (§2.3)."""
+        for kind, resource in (("task", None), ("timer", "  ")):
+            event = {
+                "kind": "wait",
+                "wait_id": "x",
+                "status": "active",
+                "wait_kind": kind,
+                "resource": resource,
+            }
+            with pytest.raises(InvalidRecord):
+                home.record([event])
+        with pytest.raises(InvalidRecord):
+            home.work_wait("the vendor", recheck_after_ms=10**20)
+
+    def test_a_pick_that_frees_is_of_something_runnable(self, home: AgentHome) -> None:
+        """The focus mode tells what can be done after the pick, not before it (§2.2)."""
+        home.work_create("Move", work_item_id="w1", blocked_by="the vendor")
+        home.work_wait("the vendor", work_item="w1")
+        assert home.work_pick("w1", session="s1").focus_mode == "inspection"
+        freed = home.work_pick("w1", session="s1", clear_blocker=True, reason="he called")
+        assert (freed.pick, freed.focus_mode) == ("same_work_item", "runnable")
+        assert home.work_show("w1").work_item.readiness == "runnable"
 
 
 class TestPlans:

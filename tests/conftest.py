@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 # Contract suites and fixtures assert too; without this their failures would show no values.
 pytest.register_assert_rewrite("contract", "fixtures")
 
+from examples import DEV, FAST  # noqa: E402
 from originals import keep_originals  # noqa: E402
 
 from fixtures import CounterClock  # noqa: E402 - only after the rewrite is registered
@@ -21,11 +22,18 @@ _COMMON: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 }
-settings.register_profile("dev", max_examples=50, **_COMMON)
+settings.register_profile("dev", max_examples=DEV, **_COMMON)
+settings.register_profile("fast", max_examples=FAST, **_COMMON)
 settings.register_profile("ci", max_examples=150, derandomize=True, database=None, **_COMMON)
-settings.register_profile("derandomised", max_examples=50, derandomize=True, database=None, **_COMMON)
-_PROFILE = "ci" if os.environ.get("CI") == "true" else "dev"
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _PROFILE))
+settings.register_profile("derandomised", max_examples=DEV, derandomize=True, database=None, **_COMMON)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how long Hypothesis looks: `HYPOTHESIS_PROFILE`, or as suits the run."""
+    here = "fast" if config.getoption("markexpr") == "not slow" else "dev"
+    profile = "ci" if os.environ.get("CI") == "true" else here
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
+
 
 #: Variables by which a shell, a hook or a person would reach into a test.
 _FOREIGN = ("GIT_", "GITMEM_", "XDG_")

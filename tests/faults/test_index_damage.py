@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_engines import ENGINES, Engine, cut, each_engine, filled
@@ -108,7 +109,7 @@ def original(engine: Engine, base: Path) -> Path:
     return filled(engine, base / f"original-{len(list(base.iterdir()))}" / "index")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(at=st.floats(0, 1, exclude_max=True), value=st.integers(1, 255), data=st.data())
 def test_a_wrong_byte_anywhere_is_damage(
     tmp_path_factory: pytest.TempPathFactory, engine: Engine, at: float, value: int, data: st.DataObject

@@ -62,7 +62,10 @@ def killed_at(step: int, work: Callable[[], None]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["first turn", "later turn"])
+@pytest.mark.parametrize(
+    "first",
+    [pytest.param(True, id="first turn", marks=pytest.mark.slow), pytest.param(False, id="later turn")],
+)
 def test_a_kill_anywhere_leaves_the_old_or_the_new_turn(tmp_path: Path, first: bool) -> None:
     """The line names a whole commit, nothing stays locked or kept, and the same turn goes through again."""
     step = 0

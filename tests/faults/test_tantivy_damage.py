@@ -96,6 +96,7 @@ def test_what_a_kill_left_goes_and_what_is_in_use_stays(folder: Path) -> None:
     assert not used.exists()
 
 
+@pytest.mark.slow
 def test_reading_and_writing_at_once(folder: Path) -> None:
     """Parts go while they are being opened; a reader then reads the next commit and never fails."""
     wrong: list[object] = []

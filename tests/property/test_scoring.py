@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,7 +76,7 @@ def scores_in_parts(
     return [float(total[at]) for at in range(len(found)) if at not in removed]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     st.lists(documents, max_size=25).map(numbered),
     st.lists(st.integers(0, 30), max_size=3),
@@ -94,7 +95,7 @@ def test_arrays_give_the_scores_of_the_plain_rules(
     assert scores_in_parts(found, cuts, removed, question, recipe) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(documents, min_size=5, max_size=30).map(numbered),
     st.lists(st.integers(0, 30), max_size=2),

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -277,7 +278,7 @@ class LongTurnModel(TurnModel):
     """The same, for as long as it may take."""
 
 
-TurnModel.TestCase.settings = settings(max_examples=12, stateful_step_count=20, **COMMON)
+TurnModel.TestCase.settings = settings(max_examples=examples(12), stateful_step_count=20, **COMMON)
 LongTurnModel.TestCase.settings = settings(max_examples=LONG, stateful_step_count=30, **COMMON)
 TestTurnModel = TurnModel.TestCase
 TestLongTurnModel = pytest.mark.slow(pytest.mark.timeout(900)(LongTurnModel.TestCase))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -181,5 +182,7 @@ class WorkMachine(RuleBasedStateMachine):
             assert list(fresh.open(kind)) == list(self.source.fold.open(kind))
 
 
-WorkMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=20, report_multiple_bugs=False)
+WorkMachine.TestCase.settings = settings(
+    max_examples=examples(60), stateful_step_count=20, report_multiple_bugs=False
+)
 TestWorkMachine = WorkMachine.TestCase

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from originals import copy_of
 from system.command_line import gitmem, gitmem_process
 
 from fixtures import commit_all, git, head, show, write_files
@@ -23,7 +24,7 @@ from gitmem.sample_home import copy_sample_home
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A copy of the sample home to change."""
-    copy_sample_home(tmp_path / "aria")
+    copy_of("sample home", copy_sample_home, tmp_path / "aria")
     return tmp_path / "aria"
 
 

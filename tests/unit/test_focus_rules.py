@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -200,5 +201,5 @@ class FocusMachine(RuleBasedStateMachine):
             assert focus.current not in {frame.suspended for frame in focus.frames}
 
 
-FocusMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
+FocusMachine.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=30)
 TestFocusMachine = FocusMachine.TestCase

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_home import OTHER, WRITER, SearchHome
@@ -557,7 +558,7 @@ def edit(home: SearchHome, step: tuple[object, ...]) -> None:
         home.catch_up(budget=Budget(seconds=seconds if isinstance(seconds, float) else None))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(EDITS)
 def test_catching_up_equals_building_anew(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[object, ...]]

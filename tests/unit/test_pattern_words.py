@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,7 +60,7 @@ _PATTERNS = st.recursive(_WORDS, _joined, max_leaves=8)
 _SURROUNDINGS = st.sampled_from(["", " ", "a", ".", "_", "9", "-x "])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(_PATTERNS, _SURROUNDINGS, _SURROUNDINGS, st.data())
 def test_every_match_holds_the_words(pattern: str, before: str, after: str, data: st.DataObject) -> None:
     """Whatever a pattern matches, wherever it stands, has a word of each group, and begins as it says."""
@@ -72,7 +73,7 @@ def test_every_match_holds_the_words(pattern: str, before: str, after: str, data
     assert not letters or matched[0] in letters
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(_PATTERNS, st.sampled_from([r"\b", "(?<![a-z0-9])", r"(?<!not )(?<!\w)", "(?<!you )"]), st.data())
 def test_a_pattern_made_fast_matches_the_same(pattern: str, denied: str, data: st.DataObject) -> None:
     """Letters are put in front of what must not stand before them; what is found stays the same."""

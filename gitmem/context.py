@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Final
@@ -17,6 +17,7 @@ from gitmem.context_record import (
     Measures,
     allowed_mark,
     assembly_body,
+    check_same,
     request_of,
     tokenizer_mark,
     why_different,
@@ -122,7 +123,13 @@ class Contexts:
         return replace(context, commit=commit, recorded=f"assembly:{event.id}")
 
     def assemble_past(
-        self, request: ContextRequest, as_of: str, count: Tokenizer = estimate_tokens, *, is_now: bool = True
+        self,
+        request: ContextRequest,
+        as_of: str,
+        count: Tokenizer = estimate_tokens,
+        *,
+        is_now: bool = True,
+        given: Collection[str] = (),
     ) -> AssembledContext:
         """Return a context as it was.
 
@@ -133,8 +140,10 @@ class Contexts:
             as_of: a turn's commit, a commit of the operator's branch, or a time in words.
             count: counts tokens.
             is_now: the caller named no time: then it is the moment's.
+            given: fields of the request that the caller named.
 
         Raises:
+            UsageError: a context was recorded, and what is given is not what that was asked for.
             NotFound: there is no such commit here.
         """
         moment = moment_at(self._repository, self._ledger, as_of, self._now())
@@ -144,6 +153,7 @@ class Contexts:
             at = moment.at if is_now and moment.at is not None else request.now
             context, read = self._made(replace(request, now=at), moment, count)
             return replace(context, missing=read.missing)
+        check_same(wanted, request, given)
         context, read = self._made(wanted, moment, count)
         is_exact = context.fingerprint == record.body.get("fingerprint")
         missing = () if is_exact else why_different(record.body, context, read.missing, self._measures(count))

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitmem.blocked_parts import Judge
-from gitmem.cache_identity import CacheIdentity, identify
+from gitmem.cache_identity import CacheIdentity, TierPrint, identify
 from gitmem.context_planner import ContextPlan, plan_context
-from gitmem.context_section import Decision, PlacedSection, Section
+from gitmem.context_section import Decision, PlacedSection, Section, Tier
 from gitmem.context_sections import Anchor, ChangedFile, ContextSections, Continuation, CurrentInput
 from gitmem.episode_selection import EpisodeChoice, EpisodeIndex, EpisodeQuery
 from gitmem.execution_environment import ExecutionEnvironment
@@ -127,6 +127,16 @@ class AssembledContext:
     def used(self) -> int:
         """Tokens that it has."""
         return self.plan.used
+
+    @property
+    def minimum(self) -> int:
+        """Tokens below which there would be no context."""
+        return self.plan.minimum
+
+    @property
+    def tiers(self) -> Mapping[Tier, TierPrint]:
+        """What of each tier stands in it."""
+        return self.identity.tiers
 
     @property
     def text(self) -> str:

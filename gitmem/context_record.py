@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
 from gitmem.context_assembly import AssembledContext
+from gitmem.errors import UsageError
 from gitmem.message_authority import Voice
-from gitmem.records import Json
+from gitmem.records import Json, json_type
 from gitmem.token_estimate import Tokenizer
 
 #: Of the body; a reader of a higher one says that it cannot make such a context again.
 ASSEMBLY_VERSION: Final = 1
 
+_VOICES: Final = ("operator", "runtime", "external")
 _MARK: Final = 12
 #: Texts that tokenizers count differently.
 _PROBES: Final = (
@@ -80,6 +82,60 @@ class Measures:
     program: str
     allowed: str
     tokenizer: str
+
+
+def check_context_arguments(
+    budget: object, told: object, voice: object, origin: object, tokenizer: object
+) -> None:
+    """Check what a caller gives.
+
+    Raises:
+        UsageError: something is not what it should be; `field` names it.
+    """
+    if not isinstance(budget, int) or isinstance(budget, bool):
+        raise UsageError(f"the budget is a number of tokens, not {budget!r}", field="budget")
+    if budget < 1:
+        raise UsageError(f"the budget is at least 1 token, not {budget}", field="budget", value=budget)
+    if told is not None and not isinstance(told, str):
+        raise UsageError(f"the input is text, not {json_type(told)}", field="input")
+    if voice not in _VOICES:
+        raise UsageError(f"the voice is one of {', '.join(_VOICES)}, not {voice!r}", field="voice")
+    if not isinstance(origin, str):
+        raise UsageError(f"the origin is text, not {json_type(origin)}", field="origin")
+    if tokenizer is not None and not callable(tokenizer):
+        raise UsageError("the tokenizer is a function that counts the tokens of a text", field="tokenizer")
+
+
+def checked_tokenizer(count: Tokenizer) -> Tokenizer:
+    """Return a tokenizer of a caller that says so where it returns no number of tokens."""
+
+    def counted(text: str) -> int:
+        number = count(text)
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            raise UsageError(f"the tokenizer returned no number of tokens: {number!r}", field="tokenizer")
+        return number
+
+    return counted
+
+
+def check_same(wanted: ContextRequest, given: ContextRequest, named: Collection[str]) -> None:
+    """Check that what a caller names is what a recorded context was asked for.
+
+    Args:
+        wanted: by the record.
+        given: by the caller.
+        named: fields that the caller named.
+
+    Raises:
+        UsageError: one of them is another.
+    """
+    for name in sorted(named):
+        if getattr(wanted, name) != getattr(given, name):
+            raise UsageError(
+                f"the context of that commit was recorded with another {name}",
+                hint=f"Leave {name} out to have it again, or name the turn before: it makes a new one.",
+                field=name,
+            )
 
 
 def assembly_body(

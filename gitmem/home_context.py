@@ -54,14 +54,13 @@ class HomeContext:
             BudgetExceeded: what must be in it does not fit; `details` has both numbers.
             UsageError: an argument is not what it should be.
         """
-        from gitmem.context_record import ContextRequest
+        from gitmem.context_record import ContextRequest, check_context_arguments, checked_tokenizer
         from gitmem.errors import UsageError
         from gitmem.times import format_time, parse_timestamp
         from gitmem.token_estimate import estimate_tokens
 
         wanted = self.config.context_budget if budget is None else budget
-        if wanted < 1:
-            raise UsageError(f"the budget is at least 1 token, not {wanted}", field="budget", value=wanted)
+        check_context_arguments(wanted, input, voice, origin, tokenizer)
         if record and as_of is not None:
             raise UsageError("a context of the past is not recorded again", field="record")
         moment = self._parts.now() if now is None else parse_timestamp(now)
@@ -75,10 +74,12 @@ class HomeContext:
             origin,
             tells_time=now is not None,
         )
-        count = tokenizer or estimate_tokens
+        count = checked_tokenizer(tokenizer) if tokenizer is not None else estimate_tokens
         contexts = self._parts.contexts
         if as_of is not None:
-            return contexts.assemble_past(request, as_of, count, is_now=now is None)
+            named = {"input": input, "budget": budget, "session": session, "environment": environment or None}
+            given = frozenset(name for name, value in named.items() if value is not None)
+            return contexts.assemble_past(request, as_of, count, is_now=now is None, given=given)
         if record:
             self._parts.check_owner()
             return contexts.record(request, count)

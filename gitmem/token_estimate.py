@@ -24,7 +24,8 @@ _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 #: From so many letters on a piece is no word that a vocabulary would have.
 _WORD: Final = 12
 #: What keys, hashes and encoded bytes look like; tokenizers need one token for 1.4 characters of it.
-_OPAQUE: Final = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])[A-Za-z0-9]{12,}")
+_OPAQUE: Final = re.compile(r"[A-Za-z0-9]{12,}")
+_DIGITS: Final = "0123456789"
 _OPAQUE_WEIGHT: Final = 3
 _PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
 _RULE: Final = re.compile(r"(([!-/:-@\[-`{-~])\2{3,})")
@@ -104,10 +105,12 @@ def _rounded(weight: int) -> int:
 def _weight(text: str) -> int:
     """Return the weight of a text, in quarters of a token."""
     weight = len(text) + _letters(text)
-    weight += 3 * (text.count("\n") + sum(map(text.count, "0123456789")))
+    weight += 3 * (text.count("\n") + sum(map(text.count, _DIGITS)))
     weight += text.count("\t") + 2 * len(_PUNCTUATION.findall(text)) + 5 * len(_CONTROL.findall(text))
     weight -= 2 * sum(len(run) - 3 for run, _ in _RULE.findall(text))
     for run in _OPAQUE.findall(text):
+        if sum(map(run.count, _DIGITS)) < 2:  # a word
+            continue
         weight += max(0, _OPAQUE_WEIGHT * len(run) - _plain_weight(run))
     if not text.isascii():
         weight += sum(
@@ -118,7 +121,7 @@ def _weight(text: str) -> int:
 
 def _plain_weight(run: str) -> int:
     """Return what letters and digits weigh, taken for words and numbers."""
-    return len(run) + _letters(run) + 3 * sum(map(run.count, "0123456789"))
+    return len(run) + _letters(run) + 3 * sum(map(run.count, _DIGITS))
 
 
 def _letters(text: str) -> int:

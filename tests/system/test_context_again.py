@@ -10,6 +10,7 @@ import pytest
 from fixtures import CounterClock, commit_all, git, head, set_identity
 from gitmem import AgentHome
 from gitmem.context_assembly import AssembledContext
+from gitmem.errors import UsageError
 from gitmem.forgotten import receipt_path
 
 pytestmark = pytest.mark.slow
@@ -171,6 +172,17 @@ def test_another_tokenizer_is_named(home: AgentHome) -> None:
     assert made.exact is False
     assert "tokenizer" in made.missing[0]
     assert home.context(as_of=str(first.commit), tokenizer=count).exact is True
+
+
+def test_what_is_asked_for_beside_the_commit_must_be_what_was(home: AgentHome) -> None:
+    """Its own input is; another one would be passed over silently, so it is refused."""
+    first = recorded(home)
+    same = home.context("Go on.", session="s1", budget=8_000, as_of=str(first.commit))
+    assert same.exact is True
+    for options in ({"input": "Stop."}, {"session": "s2"}, {"budget": 9_000}, {"environment": {"cwd": "/x"}}):
+        with pytest.raises(UsageError) as refused:
+            home.context(as_of=str(first.commit), **options)  # type: ignore[arg-type]
+        assert refused.value.details["field"] in options
 
 
 def test_what_was_forgotten_is_named(home: AgentHome) -> None:

@@ -245,7 +245,17 @@ def test_hostile_memory_forges_nothing(home: AgentHome) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"budget": 0}, {"environment": {"cwd": 7}}, {"record": True, "as_of": "yesterday"}]
+    "options",
+    [
+        {"budget": 0},
+        {"budget": "5"},
+        {"voice": "zzz"},
+        {"origin": 7},
+        {"tokenizer": "words"},
+        {"tokenizer": lambda text: text},
+        {"environment": {"cwd": 7}},
+        {"record": True, "as_of": "yesterday"},
+    ],
 )
 def test_wrong_arguments_are_refused(home: AgentHome, options: dict[str, Any]) -> None:
     """Before anything is written."""

@@ -109,6 +109,12 @@ def test_nothing_is_no_token() -> None:
     assert (estimate_tokens(""), estimate_tokens(" ")) == (0, 1)
 
 
+def test_a_run_of_one_letter_is_looked_at_once() -> None:
+    """Looking for a key at each of its letters took minutes; a word is no key, however long it is."""
+    assert estimate_tokens("x" * 300_000) == estimate_tokens("y" * 300_000)
+    assert estimate_tokens("x" * 40 + "1") < estimate_tokens("x1" * 20 + "x")
+
+
 def test_a_long_text_is_counted_like_a_short_one() -> None:
     """Long texts are not kept in memory, and have the same number."""
     line = f"{string.ascii_letters} 0123 员工\n"

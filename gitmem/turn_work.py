@@ -218,9 +218,15 @@ class TurnWork:
         return with_fields(event, {**UNBLOCKED, "report": report, "result_brief": f"brief:{name}"})
 
     def _brief_of(self, item: str) -> Event | None:
-        """Return the turn's own result brief on a work item, if it was told one."""
-        found = (e for e in self._events if e.kind == "brief" and e.body.get("brief_kind") == "result")
-        return next((event for event in found if event.work_item == item), None)
+        """Return the turn's own result brief on a work item, if it was told one.
+
+        One that names no work item is on that of the turn.
+        """
+        found = [e for e in self._events if e.kind == "brief" and e.body.get("brief_kind") == "result"]
+        moves = [*self._moves, FocusMove("complete", item)]
+        own = turn_item(self._link, self._start.of(self._session).current, moves)
+        owners = (item, None) if own == item else (item,)
+        return next((brief for owner in owners for brief in found if brief.work_item == owner), None)
 
     def _ready_wait(self, event: Event, name: str) -> Event:
         heads = self.heads("wait", name)

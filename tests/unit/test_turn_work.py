@@ -153,6 +153,16 @@ class TestEnd:
         assert body(desk)["result_brief"] == receipt.records[1]["source_ref"]
         assert sum(record.kind == "brief" for record in desk.records()) == 2
 
+    def test_a_brief_that_names_nothing_is_the_turns(self, desk: Desk) -> None:
+        """A report said in the same round completes (W4); in a turn of another work item it is that one's."""
+        tell(desk, work("create"), work("create", "w2"))
+        brief = {"kind": "brief", "brief_kind": "result", "text": "Moved."}
+        receipt = tell(desk, brief, work("complete"))
+        assert body(desk)["result_brief"] == receipt.records[0]["source_ref"]
+        assert sum(record.kind == "brief" for record in desk.records()) == 1
+        tell(desk, work("create", "w3"), work("pick", "w3"))
+        assert codes(tell(desk, brief, work("complete", "w2"))) == ["completion_report_missing"]
+
     def test_a_second_time_is_nothing(self, desk: Desk) -> None:
         """But it cannot be dropped, changed or picked any more (W3, W4)."""
         tell(desk, work("create"), work("complete", report="done"))

@@ -216,9 +216,6 @@ class History:
             paths=paths,
         )
 
-    def _agent_name(self) -> str:
-        return "agent"
-
 
 def _kind_of(commit: Commit) -> str:
     default = "merge" if len(commit.parents) > 1 else "edit"

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from gitmem.commit_names import find_commit
 from gitmem.context_record import LoadedFiles, loaded_of
 from gitmem.errors import ObjectMissing
 from gitmem.ledger import Ledger, Segment
-from gitmem.past_ledger import find_commit, ledger_at
+from gitmem.past_ledger import ledger_at
 from gitmem.past_tree import PastTree, tree_at
 from gitmem.records import Record
 from gitmem.repository import Commit, Repository

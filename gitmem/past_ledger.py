@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import Final
 
+from gitmem.commit_names import find_commit, is_commit_id, may_be_words
 from gitmem.errors import NotFound, UsageError
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import HEAD, KIND, parse_trailers
 from gitmem.times import TIMES, parse_when
-
-_COMMIT: Final = re.compile(r"[0-9a-f]{4,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,9 @@ def ledger_at(
         UsageError: it is neither a commit nor a time.
     """
     lines = list(tips)
-    if not _COMMIT.fullmatch(as_of) or as_of.isdigit():
-        return PastLedger(_union(repository, lines, moment_named(as_of, now)))
-    commit = find_commit(repository, as_of, lines)
+    commit = commit_or_time(repository, as_of, now, lines)
+    if not isinstance(commit, Commit):
+        return PastLedger(_union(repository, lines, commit))
     if parse_trailers(commit.message).get(KIND) == "turn":
         return PastLedger(frozenset({commit.id}))
     turn = _begun_at(repository, own, commit) if own is not None else None
@@ -83,18 +81,25 @@ def _union(repository: Repository, lines: Iterable[str], moment: float) -> froze
     return frozenset(commit for commit in found if commit is not None)
 
 
-def moment_named(as_of: str, now: float) -> float:
-    """Return when the time is, in seconds since 1970, that `--as-of` names where it names no commit.
+def commit_or_time(repository: Repository, as_of: str, now: float, lines: Iterable[str]) -> Commit | float:
+    """Return the commit that `--as-of` names, or the time in seconds since 1970.
+
+    What can be read as a time is one, whatever branches are called; only ids come before.
 
     Raises:
+        NotFound: there is no such commit here.
         UsageError: it is neither.
     """
+    if is_commit_id(as_of):
+        return find_commit(repository, as_of, lines)
     try:
         return parse_when(as_of, now)
     except UsageError as error:
+        with suppress(NotFound) if may_be_words(as_of) else nullcontext():
+            return find_commit(repository, as_of, lines)
         raise UsageError(
-            f"neither the id of a commit nor a time: {as_of!r}",
-            hint=f"Use an id, as `git rev-parse HEAD` or `gitmem log` print it, or a time: {TIMES}.",
+            f"neither a commit nor a time: {as_of[:80]!r}",
+            hint=f"Use the id of a commit, HEAD, a branch, a tag, or a time: {TIMES}.",
             field="as_of",
         ) from error
 
@@ -102,24 +107,3 @@ def moment_named(as_of: str, now: float) -> float:
 def _before(repository: Repository, tip: str, moment: float) -> str | None:
     commits = repository.walk_first_parents(tip)
     return next((commit.id for commit in commits if commit.commit_time <= moment), None)
-
-
-def find_commit(repository: Repository, name: str, lines: Iterable[str]) -> Commit:
-    """Return the commit with an id, or one that begins with it on HEAD's branch or a turn line.
-
-    Args:
-        repository: the home's.
-        name: 40 hex digits, or the first of them.
-        lines: tips of the turn lines.
-
-    Raises:
-        NotFound: there is none here.
-    """
-    if len(name) == 40 and repository.contains(name):
-        return repository.read_commit(name)
-    tips = [repository.head().commit, *lines]
-    commits = (commit for tip in tips if tip for commit in repository.walk_first_parents(tip))
-    found = next((commit for commit in commits if commit.id.startswith(name)), None)
-    if found is None:
-        raise NotFound(f"no commit {name} here", hint="Fetch it, or take one from `gitmem log`.", commit=name)
-    return found

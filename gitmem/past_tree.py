@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
-from gitmem.past_ledger import find_commit, moment_named
+from gitmem.past_ledger import commit_or_time
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import HEAD, parse_trailers
-
-_COMMIT: Final = re.compile(r"[0-9a-f]{4,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +38,12 @@ def tree_at(repository: Repository, as_of: str, now: float, lines: Iterable[str]
         NotFound: there is no such commit here.
         UsageError: it is neither a commit nor a time.
     """
-    if _COMMIT.fullmatch(as_of) and not as_of.isdigit():
-        commit = find_commit(repository, as_of, lines)
-        head = parse_trailers(commit.message).get(HEAD, commit.id) if _is_turn(commit) else commit.id
-        return PastTree(commit.id, head, repository.read_commit(head).tree if head else None)
-    moment = moment_named(as_of, now)
+    asked = commit_or_time(repository, as_of, now, lines)
+    if isinstance(asked, Commit):
+        head = parse_trailers(asked.message).get(HEAD, asked.id) if _is_turn(asked) else asked.id
+        return PastTree(asked.id, head, repository.read_commit(head).tree if head else None)
     for commit in _branch(repository):
-        if commit.commit_time <= moment:
+        if commit.commit_time <= asked:
             return PastTree(commit.id, commit.id, commit.tree)
     return PastTree(None, None, None)
 

@@ -58,7 +58,7 @@ FLOORS = [
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_files branch_snapshot
         branch_tags tree_checkout head_advance branch_landing branch_queue operator_branch curated
-        auto_load store_sight content_checks
+        auto_load commit_names store_sight content_checks
         commit_checks hook_scripts hook_files pushed_lines note_ids commit_times authored_files note_paths
         notes tree_sight proposals write_approval duty index_retries watch_state home_place writer
         failure_counts line_astray line_turns lines remotes line_sync tag_sync sync_notes rescue_refs

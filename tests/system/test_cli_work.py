@@ -46,6 +46,7 @@ def test_a_work_item_from_end_to_end(home: Path) -> None:
     assert shown["total_turns"] >= 4
     for ref in [shown["work_item"]["source_ref"], shown["work_item"]["result_brief"], *shown["turns"]]:
         assert gitmem("get", ref, "--json", "-C", home).code == 0, ref
+    assert work(home, "show", item, "--as-of", "HEAD").json["work_item"]["status"] == "completed"
     first = work(home, "show", item, "--as-of", made["committed"]).json
     assert first["work_item"]["status"] == "open"
     assert first["turns"] == []
@@ -64,7 +65,7 @@ def test_a_work_item_from_end_to_end(home: Path) -> None:
         (("update", "w2", "--todo", "[7"), 2, "invalid_input"),
         (("update", "w2", "--todo", "a", "--todo", '{"text"'), 2, "invalid_input"),
         (("create", "One", "--objective", "Two"), 2, "invalid_input"),
-        (("list", "--as-of", "HEAD"), 2, "invalid_input"),
+        (("list", "--as-of", "HEAD~99"), 4, "not_found"),
         (("wait", "w2", "--for", "x", "--wake", "timer"), 2, "invalid_record"),
         (("create",), 2, "invalid_input"),
         (("create", "x", "--work-item-id", "w2"), 3, "work_item_exists"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from gitmem.episode_file import (
 from gitmem.episode_reading import EpisodePage, EpisodeReading, EpisodeView, id_of
 from gitmem.episode_record import EpisodeFrame, EpisodeRecord, make_episode
 from gitmem.episode_rules import Builder
-from gitmem.errors import EpisodeMoved, GitmemError, NotFound
+from gitmem.errors import EpisodeMoved, GitmemError, NotFound, ProtectedPath
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout
@@ -96,6 +97,7 @@ class Episodes:
         self._now = now
         self._moves = moves
         self._notices = EpisodeNotices(layout)
+        self._reasons: dict[str, str] = {}
         self._tags = BranchTags(repository)
         self._facts = EpisodeFacts(layout, ledger)
         self._reading = EpisodeReading(layout, repository, ledger, branch=branch, now=now)
@@ -109,6 +111,20 @@ class Episodes:
         with file_lock(self._layout.home_lock, wait=_LOCK_WAIT):
             return [told for notice in self._notices.read() if (told := self._write(notice)) is not None]
 
+    def waiting(self) -> Mapping[str, str]:
+        """Return why episodes that are finished are neither written nor wait for the branch, by their ids."""
+        return {one.id: self._reasons.get(one.id, "the next turn writes it") for one in self._notices.read()}
+
+    def waiting_items(self) -> frozenset[str]:
+        """Return the ended work items whose plans wait to be moved by the write of an episode."""
+        found: set[str] = set()
+        for notice in self._notices.read():
+            with suppress(GitmemError):
+                record = self._record_of(notice)
+                if record is not None:
+                    found.update(_ended_items(self._facts.evidence(record.turn, notice.place)))
+        return frozenset(found)
+
     def _write(self, notice: Notice) -> str | None:
         """Write one episode, or take back a notice of one that there is not."""
         record = self._record_of(notice)
@@ -119,14 +135,16 @@ class Episodes:
             return None
         try:
             episode, content = self._rebuild(frame, record, notice)
-            self._commit(record, self._facts.evidence(record.turn, notice.place), episode, content)
+            turn = self._facts.evidence(record.turn, notice.place)
+            waits = self._commit(record, turn, episode, content)
         except EpisodeMoved as error:
             self._notices.drop(notice.id)
             return error.message
         except GitmemError as error:
+            self._reasons[notice.id] = error.message
             return f"episode {notice.id} waits: {error.message}"
         self._notices.drop(notice.id)
-        return None
+        return f"episode {notice.id} waits: {waits}" if waits else None
 
     def _record_of(self, notice: Notice) -> Record | None:
         found = self._facts.record(notice.id, notice.place) if notice.place else None
@@ -168,7 +186,10 @@ class Episodes:
             raise NotFound(f"the work item of {frame.id} cannot be read", record=frame.item)
         return record.body
 
-    def _commit(self, record: Record, turn: TurnEvidence, episode: EpisodeRecord, content: bytes) -> None:
+    def _commit(
+        self, record: Record, turn: TurnEvidence, episode: EpisodeRecord, content: bytes
+    ) -> str | None:
+        """Write an episode; return what keeps the branch from taking all of it, None if nothing does."""
         path, base = self._place(episode, content)
         digest = digest_of(content)
         subject = episode_subject(episode_slug(episode), len(episode.turns))
@@ -188,20 +209,21 @@ class Episodes:
             locked=True,
             tag=tag,
         )
+        return next((write.reason for write in self._branch().pending() if write.tag == tag), None)
 
     def _moves_of(self, turn: TurnEvidence) -> Iterator[PathChange]:
         """Yield the changes that go with the work items that a turn finished."""
-        last = {record.object: record.status for record in turn.of_kind("work_item")}
-        for item, status in last.items():
-            if item is not None and status in TERMINAL_STATUSES:
-                yield from self._moves(item)
+        for item in _ended_items(turn):
+            yield from self._moves(item)
 
     def _place(self, episode: EpisodeRecord, content: bytes) -> tuple[str, str | None]:
         """Return the path of an episode's file, and the blob id of what is there."""
+        reason = ""
         for path in own_paths(episode):
             found = read_managed(self._layout.root, path)
             if found is None:
                 return path, None
+            reason = f"{path}: {'another file' if isinstance(found, ManagedFile) else found.reason}"
             if isinstance(found, ManagedFile):
                 if found.content == content:
                     return path, hash_object("blob", content)
@@ -209,7 +231,7 @@ class Episodes:
                     raise EpisodeMoved(
                         f"{path} is not the episode that was finished", episode=episode.id, path=path
                     )
-        raise EpisodeMoved(f"the places of episode {episode.id} are taken", episode=episode.id)
+        raise ProtectedPath(reason, hint="It is written once its place is free.", episode=episode.id)
 
     # Reading
 
@@ -255,6 +277,12 @@ class Episodes:
             AmbiguousMatch: several begin so.
         """
         return self._reading.find(name, as_of)
+
+
+def _ended_items(turn: TurnEvidence) -> list[str]:
+    """Return the work items that a turn finished."""
+    last = {record.object: record.status for record in turn.of_kind("work_item")}
+    return [item for item, status in last.items() if item is not None and status in TERMINAL_STATUSES]
 
 
 def _open_view(builder: Builder) -> Mapping[str, Any]:

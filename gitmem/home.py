@@ -259,6 +259,7 @@ class AgentHome(
         writer = parts.line.writer()
         own = writer.ref if writer else None
         notes = self.notes()
+        work = parts.work_findings()
         return collect_status(
             StatusParts(
                 layout=parts.layout,
@@ -276,6 +277,7 @@ class AgentHome(
                     self.prose_sections(),
                     parts.refused_facts.since_last_success(),
                 ),
+                work=work,
                 proposals=self.proposals(),
                 damaged_proposals=self.damaged_proposals(),
                 pinned=parts.repository.config(parts.layout.branch_setting),

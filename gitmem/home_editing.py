@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,10 @@ class HomeEditing:
         warnings = self._parts.work_files.put_back([reply.path])
         self._parts.recorder.commit_waiting()
         return replace(reply, warnings=warnings)
+
+    def settle_plans(self) -> Sequence[str]:
+        """Put front matter of plans back that people committed otherwise; return what was done, in words."""
+        return self._parts.settle_work()
 
     def git_setting(self, key: str) -> str | None:
         """Return a value of this repository's Git configuration, or None."""

@@ -27,6 +27,7 @@ from gitmem.layout import Layout
 from gitmem.memory_records import MemoryRecords
 from gitmem.operator_branch import OperatorBranch
 from gitmem.plan_notices import PlanNotices
+from gitmem.plan_sight import PlanSight
 from gitmem.proposals import ProposalFolder
 from gitmem.records import Event
 from gitmem.spool import Spool
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from gitmem.episodes import Episodes
     from gitmem.hook_files import HookFiles
     from gitmem.session_snapshot import SessionSnapshots
+    from gitmem.status import Finding
     from gitmem.work import Work
     from gitmem.work_files import WorkFiles
     from gitmem.work_state import WorkReader
@@ -72,6 +74,8 @@ class WritingParts(ReadingParts):
         )
         self._opened = _identity(layout.common_dir)
         self._settled: list[Settled] = []
+        self._told: list[str] = []
+        self._is_settling = False
         self.recorder = TurnRecorder(
             self.spool,
             self.line,
@@ -96,7 +100,18 @@ class WritingParts(ReadingParts):
         from gitmem.work_files import WorkFiles
 
         plans = PlanFiles(self.layout.root, lambda name: name in self.work_state.state().items)
-        return WorkFiles(plans, PlanNotices(self.layout), self.work_state, lambda: self.authoring)
+        return WorkFiles(
+            plans,
+            notices=PlanNotices(self.layout),
+            sight=self._plan_sight,
+            reader=self.work_state,
+            authoring=lambda: self.authoring,
+            waiting=lambda: self.episodes.waiting_items(),  # noqa: PLW0108 - episodes are made from these
+        )
+
+    @cached_property
+    def _plan_sight(self) -> PlanSight:
+        return PlanSight(self.layout, self.repository)
 
     @cached_property
     def work(self) -> Work:
@@ -105,13 +120,32 @@ class WritingParts(ReadingParts):
 
         return Work(self.recorder, self.work_state, self.now)
 
-    def settle_work(self) -> Sequence[str]:
-        """Bring the plans of changed work items in line; return what people should know."""
-        if not PlanNotices(self.layout).exist():
+    def settle_work(self, *, is_looking: bool = True) -> Sequence[str]:
+        """Bring the plans of changed work items in line; return what people should know.
+
+        Args:
+            is_looking: those, too, whose files people committed.
+        """
+        if self._is_settling:  # what is recorded of it is a turn as well
             return ()
-        warnings = self.work_files.settle()
-        self.recorder.commit_waiting()  # the records of what was written
-        return warnings
+        told, self._told = self._told, []
+        if PlanNotices(self.layout).exist() or (is_looking and self._plan_sight.is_changed()):
+            self._is_settling = True
+            try:
+                told += self.work_files.settle(is_looking=is_looking)
+                self.recorder.commit_waiting()  # the records of what was written
+            finally:
+                self._is_settling = False
+        return told
+
+    def work_findings(self) -> list[Finding]:
+        """Bring plans in line, and return what a status says of them and of episodes."""
+        from gitmem.work_status import work_findings
+
+        told: Sequence[str] = ()
+        with suppress(GitmemError, OSError):
+            told = () if is_signing(self.repository.config) else self.settle_work()
+        return work_findings(told, self.work_files.left(), self.episodes.waiting())
 
     @property
     def operator(self) -> str:
@@ -259,8 +293,9 @@ class WritingParts(ReadingParts):
         return [*self.settle_episodes(), *self.settle_work()]
 
     def _settle_work(self) -> None:
+        # Who put back what somebody committed has to say so, and most who open a home say nothing of it.
         if not is_signing(self.repository.config):
-            self.settle_work()
+            self._told = [*self.settle_work(is_looking=False)]
 
     def _commit_spooled(self) -> None:
         self.apply_spool(wait=0.0)

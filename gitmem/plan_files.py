@@ -6,7 +6,7 @@ body is anybody's. That a work item has ended shows in the folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,12 +60,14 @@ class PlanMove:
         path: where it is behind that.
         changes: files to write; none where all is well.
         warnings: what an operator should know: what was put back, or what cannot be done.
+        is_left: it cannot be done now, and may be later.
     """
 
     action: str
     path: str
     changes: tuple[PathChange, ...] = ()
     warnings: tuple[str, ...] = ()
+    is_left: bool = False
 
 
 def parse_plan(path: str, content: bytes) -> PlanFile | Skipped:
@@ -95,11 +97,19 @@ class PlanFiles:
         """Return a work item's plan; why it cannot be read; None where there is none."""
         if item.plan_path is None:
             return None
-        named = list(dict.fromkeys((item.plan_path, done_path(item.plan_path), *self._called(item.id))))
-        found = [one for one in map(self.read, named) if one is not None]
-        own = next((one for one in found if isinstance(one, PlanFile) and one.id == item.id), None)
+        others = []
+        for path in self._places(item.id, item.plan_path):
+            one = self.read(path)
+            if isinstance(one, PlanFile) and one.id == item.id:
+                return one
+            others.append(one)
         # One whose id was edited away is still known by its folder, if it is nobody else's.
-        return own or next((one for one in found if not self._is_others(one)), None)
+        return next((one for one in others if one is not None and not self._is_others(one)), None)
+
+    def _places(self, item: str, path: str) -> Iterator[str]:
+        known = {path, done_path(path)}
+        yield from (path, done_path(path))
+        yield from (one for one in self._called(item) if one not in known)
 
     def _is_others(self, one: PlanFile | Skipped) -> bool:
         return isinstance(one, PlanFile) and one.id is not None and self._is_item(one.id)
@@ -111,7 +121,7 @@ class PlanFiles:
             return file
         return parse_plan(path, file.content)
 
-    def owner(self, path: str, items: Sequence[str]) -> str | None:
+    def owner(self, path: str, items: Collection[str]) -> str | None:
         """Return the id of the work item whose plan a path is, if it is a plan's.
 
         Args:
@@ -137,19 +147,21 @@ class PlanFiles:
         """
         found = self.find(item)
         if isinstance(found, Skipped):
-            return PlanMove("edit", found.path, warnings=(f"{found.path} is left as it is: {found.reason}",))
+            told = (f"{found.path} is left as it is: {found.reason}",)
+            return PlanMove("edit", found.path, warnings=told, is_left=True)
         if found is None:
             return self._absent(item, body or "", is_new=is_new)
         where = open_path(found.path) if item.is_open else done_path(found.path)
         text, warnings = _put_right(found, item, body)
         content = text.encode("utf-8", "surrogateescape")
         base = hash_object("blob", found.content)
-        if where != found.path and read_managed(self._root, where) is not None:
+        is_left = where != found.path and read_managed(self._root, where) is not None
+        if is_left:
             warnings.append(f"{found.path} is not moved: {where} is taken")
             where = found.path
         if where == found.path:
             edit = (PathChange(where, base, content),) if content != found.content else ()
-            return PlanMove("edit", where, edit, tuple(warnings))
+            return PlanMove("edit", where, edit, tuple(warnings), is_left)
         action = "finish" if is_done(where) else "reopen"
         move = (PathChange(found.path, base, None), PathChange(where, None, content))
         return PlanMove(action, where, move, tuple(warnings))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gitmem.durable_file import remove_file
+from gitmem.durable_file import remove_file, sync_folder
 from gitmem.layout import Layout
 from gitmem.records import Event, is_name
 
@@ -20,7 +21,10 @@ NEW: Final = "+"
 WRITTEN: Final = "="
 #: It has another objective, perhaps, or it ended.
 CHANGED: Final = "~"
-_MARKS: Final = (NEW, WRITTEN, CHANGED)
+#: It could not be brought in line, which was told; it is tried again.
+LEFT: Final = "?"
+#: The first of those that were said of a work item counts.
+_MARKS: Final = (NEW, WRITTEN, CHANGED, LEFT)
 _NAME: Final = "plans"
 
 
@@ -39,11 +43,23 @@ class PlanNotices:
         """Say that work items were changed.
 
         Args:
-            items: by id one of `NEW`, `WRITTEN` and `CHANGED`.
+            items: by id one of `NEW`, `WRITTEN`, `CHANGED` and `LEFT`.
         """
         lines = "".join(f"{mark}{item}\n" for item, mark in items.items())
-        with (self._folder / _NAME).open("a", encoding="utf-8") as file:
+        while not self._append(lines):
+            continue
+        sync_folder(self._folder)
+
+    def _append(self, lines: str) -> bool:
+        """Write lines; False if somebody took the file meanwhile, perhaps before they were in it."""
+        path = self._folder / _NAME
+        with path.open("a", encoding="utf-8") as file:
             file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())  # the turn may be on its line for good before this is
+            with suppress(FileNotFoundError):
+                return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+        return False
 
     def take(self) -> dict[str, str]:
         """Return the work items that were changed, each with what was said of it; kept until `done`."""
@@ -55,7 +71,7 @@ class PlanNotices:
         for path in self._taken:
             for line in path.read_text("utf-8", "replace").split("\n"):
                 if line[:1] in _MARKS and is_name(line[1:]):
-                    found[line[1:]] = min(found.get(line[1:], CHANGED), line[0])
+                    found[line[1:]] = min(found.get(line[1:], LEFT), line[0], key=_MARKS.index)
         return found
 
     def exist(self) -> bool:

@@ -44,6 +44,7 @@ class StatusParts:
         withheld: paths of notes of which the catalog withholds something, with the rules.
         edits: managed files with edits that are not committed.
         memory: of curated memory.
+        work: of plans and episodes.
         proposals: what waits for an operator's word, the oldest first.
         damaged_proposals: files of those that cannot be read.
         now: seconds since 1970.
@@ -59,6 +60,7 @@ class StatusParts:
     withheld: Mapping[str, Sequence[str]]
     edits: Sequence[str]
     memory: MemoryStatus
+    work: Sequence[Finding]
     proposals: Sequence[Proposal]
     damaged_proposals: Sequence[Path]
     pinned: str | None
@@ -99,6 +101,7 @@ def collect_status(parts: StatusParts) -> Status:
             Finding("pending", CORRUPT, f"{name}: a waiting write that cannot be read", path=name)
             for name in parts.branch.damaged()
         ),
+        *parts.work,
         *_edit_findings(parts.edits),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),

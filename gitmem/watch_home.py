@@ -50,6 +50,11 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         for warning in home.put_line_back():
             tell(warning)
 
+    def settle_pending() -> None:
+        home.branch.settle()
+        for warning in home.settle_plans():
+            tell(warning)
+
     return WatchParts(
         layout=home.layout,
         changes=WatchdogChanges(home.layout),
@@ -57,7 +62,7 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         is_index_behind=home.is_index_behind,
         merge=home.merge_index,
         render_catalog=home.catalog,
-        settle_pending=home.branch.settle,
+        settle_pending=settle_pending,
         apply_spool=home.apply_spool,
         operation=lambda: operation_in_progress(home.layout),
         close=home.close,

@@ -63,7 +63,7 @@ FLOORS = [
         notes tree_sight proposals write_approval duty index_retries watch_state home_place writer
         failure_counts line_astray line_turns lines remotes line_sync tag_sync sync_notes rescue_refs
         spare_files drivers spool_file spool ledger segment_facts
-        judgements lifecycle history past_ledger work_turns work_state plan_notices plan_files past_plans sealing
+        judgements lifecycle history past_ledger work_turns work_state plan_notices plan_files plan_sight past_plans sealing
         turn_places line_position line_merge line_recovery disk_copy episode_facts episode_closing
         line_draft found_turn writer_change turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
@@ -72,7 +72,7 @@ FLOORS = [
         search_candidates scoring/ search_hits unindexed index_view index_status search status commit_found
         importers/ chosen_index machine_settings memory_records authoring refused_facts prose_writes
         entry_edits memory_gate memory_stores store_tidying memory_tool retraction proposal_judging editing
-        memory_status status_report sample_home shown file_writes session_messages session_discovery
+        memory_status work_status status_report sample_home shown file_writes session_messages session_discovery
         session_search work_files work work_listing past_tree episode_reading episodes
         context_moment episode_anchors
         context_files context_reading context home_reading_parts home_writing_parts

@@ -190,17 +190,21 @@ class ReadingParts:
     def search(self) -> Search:
         """Searching and reading."""
         from gitmem.gone_entries import GoneEntries
+        from gitmem.index_view import IndexViewer
         from gitmem.memory_get import MemoryReader
         from gitmem.postings_cache import CACHE_SETTING, cache_bytes
         from gitmem.search import Search
 
         return Search(
-            self.repository,
-            self.ledger,
-            self.layout,
-            self.index,
-            note_ids=self.note_ids,
-            times=self.commit_times,
+            IndexViewer(
+                self.repository,
+                self.ledger,
+                self.layout,
+                self.index,
+                note_ids=self.note_ids,
+                times=self.commit_times,
+                trouble=self.index_trouble,
+            ),
             reader=MemoryReader(
                 self.ledger,
                 self.layout,
@@ -213,7 +217,6 @@ class ReadingParts:
             ),
             judgements=self.judgements,
             sight=self.sight,
-            trouble=self.index_trouble,
             now=self.now,
             lacking=self._let_catch_up,
             room=lambda: cache_bytes(self.repository.config(CACHE_SETTING)) // 2,

@@ -14,30 +14,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.analysis import MAX_QUERY_CHARS
-from gitmem.commit_times import CommitTimes
 from gitmem.documents import SEARCHED_KINDS, Document
 from gitmem.errors import UsageError
 from gitmem.exact_words import exact_words, holds_all, holds_as_part
 from gitmem.index_batch import note_paths, notes_digest
 from gitmem.index_status import should_catch_up, status_of
-from gitmem.index_trouble import IndexTrouble
 from gitmem.index_view import IndexView, IndexViewer
 from gitmem.judgement_rules import JudgementIndex
 from gitmem.judgements import Judgements
 from gitmem.latest_snapshots import LatestSnapshots
-from gitmem.layout import Layout
-from gitmem.ledger import Ledger
 from gitmem.memory_get import Memory, MemoryReader
-from gitmem.note_ids import NoteIds
 from gitmem.postings_cache import DEFAULT_BYTES
-from gitmem.repository import Repository
 from gitmem.search_candidates import Candidate, Placed, in_order, retracted_last
 from gitmem.search_cursor import format_cursor, next_cursor, sign_of
 from gitmem.search_hits import HitMaker
 from gitmem.search_index import (
     IndexDamaged,
     IndexPart,
-    SearchIndex,
     key_of,
 )
 from gitmem.search_reply import (
@@ -61,16 +54,10 @@ class Search:
     """Searches one home and reads what was found; safe to use from several threads.
 
     Args:
-        repository: whose HEAD decides the ids of notes.
-        ledger: its records.
-        layout: its files.
-        index: may be missing, behind or damaged.
-        note_ids: gives notes their ids.
-        times: tells when files were changed.
+        viewer: looks at the index and its sources.
         reader: resolves refs.
         judgements: what was retracted ranks last.
         sight: what an agent may see of a hit; without it, everything.
-        trouble: why the index could not be written here, if so.
         now: the wall clock, seconds since 1970; questions may name times relative to it.
         lacking: is called when an answer was given from an index that should catch up; must return at once.
         room: returns the bytes that the postings of an answer's words may take, to be kept for the next.
@@ -78,17 +65,11 @@ class Search:
 
     def __init__(
         self,
-        repository: Repository,
-        ledger: Ledger,
-        layout: Layout,
-        index: SearchIndex,
+        viewer: IndexViewer,
         *,
-        note_ids: NoteIds,
-        times: CommitTimes,
         reader: MemoryReader,
         judgements: Judgements | None = None,
         sight: AgentSight | None = None,
-        trouble: IndexTrouble | None = None,
         now: Callable[[], float] = time.time,
         lacking: Callable[[], object] = lambda: None,
         room: Callable[[], int] = lambda: DEFAULT_BYTES // 2,
@@ -98,9 +79,7 @@ class Search:
         self._lacking = lacking
         self._room = room
         self._last_finder: Finder | None = None
-        self._viewer = IndexViewer(
-            repository, ledger, layout, index, note_ids=note_ids, times=times, trouble=trouble
-        )
+        self._viewer = viewer
         self._reader = reader
         self._judgements = judgements
 

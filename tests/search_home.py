@@ -174,16 +174,16 @@ class SearchHome:
         self.times = CommitTimes(self.repository, self.layout)
         self.reader = MemoryReader(self.ledger, self.layout, notes, "home1", times=self.times.now)
         self.trouble = IndexTrouble()
-        self.searcher = Search(
+        self.viewer = IndexViewer(
             self.repository,
             self.ledger,
             self.layout,
             index,
             note_ids=self.note_ids,
             times=self.times,
-            reader=self.reader,
             trouble=self.trouble,
         )
+        self.searcher = Search(self.viewer, reader=self.reader)
         self.indexer = self.new_indexer()
 
     @classmethod
@@ -275,10 +275,7 @@ class SearchHome:
 
     def view(self) -> IndexView:
         """Return what a search sees."""
-        viewer = IndexViewer(
-            self.repository, self.ledger, self.layout, self.index, note_ids=self.note_ids, times=self.times
-        )
-        return viewer.view()
+        return self.viewer.view()
 
     def search(self, query: object, **options: Any) -> SearchReply:
         """Search."""

@@ -12,6 +12,8 @@ from gitmem.git_objects import parse_tag
 from gitmem.repository import Commit, Repository
 
 _ID: Final = re.compile(r"[0-9a-f]{4,40}")
+#: Digits of an id that Git shows at least.
+_SHOWN: Final = 7
 #: What gitrevisions(7) calls `<rev>~<n>` and `<rev>^<n>`, any number of times.
 _STEPS: Final = re.compile(r"(?P<base>[^~^]+)(?P<steps>(?:[~^][0-9]{0,6})*)")
 _STEP: Final = re.compile(r"([~^])([0-9]*)")
@@ -25,8 +27,13 @@ _FOLDERS: Final = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
 
 
 def is_commit_id(text: str) -> bool:
-    """Say whether a text is the id of a commit or its beginning; digits alone are a year or a day."""
+    """Say whether a text is the id of a commit or its beginning; digits alone can be a time."""
     return _ID.fullmatch(text) is not None and (len(text) == 40 or not text.isdigit())
+
+
+def may_be_commit_id(text: str) -> bool:
+    """Say whether a text can be the id of a commit or its beginning, as Git shows it."""
+    return _ID.fullmatch(text) is not None and (len(text) >= _SHOWN or not text.isdigit())
 
 
 def may_be_words(text: str) -> bool:
@@ -60,7 +67,7 @@ def find_commit(repository: Repository, name: str, lines: Iterable[str]) -> Comm
 
 
 def _start(repository: Repository, base: str, lines: Iterable[str]) -> Commit | None:
-    found = _by_id(repository, base, lines) if is_commit_id(base) else None
+    found = _by_id(repository, base, lines) if may_be_commit_id(base) else None
     if found is not None:
         return found
     if base in _HEAD:

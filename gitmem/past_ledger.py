@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from typing import Final
 
-from gitmem.commit_names import find_commit, is_commit_id, may_be_words
+from gitmem.commit_names import find_commit, is_commit_id, may_be_commit_id, may_be_words
 from gitmem.errors import NotFound, UsageError
 from gitmem.repository import Commit, Repository
 from gitmem.subjects import HEAD, KIND, parse_trailers
 from gitmem.times import TIMES, parse_when
+
+#: Digits of a day such as 20261130, which is one before it is the beginning of an id.
+_DAY_DIGITS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,9 @@ def commit_or_time(repository: Repository, as_of: str, now: float, lines: Iterab
     """
     if is_commit_id(as_of):
         return find_commit(repository, as_of, lines)
+    if may_be_commit_id(as_of) and len(as_of) != _DAY_DIGITS:  # one id in 280 of those with twelve digits
+        with suppress(NotFound):
+            return find_commit(repository, as_of, lines)
     try:
         return parse_when(as_of, now)
     except UsageError as error:

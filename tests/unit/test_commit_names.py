@@ -8,9 +8,10 @@ import pytest
 
 from fixtures import commit_all, git, head, layout_of, make_repo
 from gitmem.backends.dulwich_repository import open_repository
-from gitmem.commit_names import find_commit, is_commit_id, may_be_words
-from gitmem.errors import NotFound
-from gitmem.repository import Repository
+from gitmem.commit_names import find_commit, is_commit_id, may_be_commit_id, may_be_words
+from gitmem.errors import NotFound, UsageError
+from gitmem.past_ledger import commit_or_time
+from gitmem.repository import Commit, Repository
 
 NAMES = [
     "HEAD",
@@ -128,9 +129,41 @@ def test_a_tree_or_a_file_is_no_commit(repository: Repository, place: Path) -> N
             find_commit(repository, git("rev-parse", name, cwd=place), ())
 
 
+def commit_with_digits(root: Path) -> str:
+    """Commit until an id begins with nine digits that are no day; return it."""
+    tree, dates = (
+        git("write-tree", cwd=root),
+        {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"},
+    )
+    for number in range(2000):
+        made = git("commit-tree", tree, "-m", f"{number}", cwd=root, env=dates)
+        if made[:9].isdigit() and made[4:6] > "12":
+            git("update-ref", "HEAD", made, cwd=root)
+            return made
+    raise AssertionError("none of so many ids begins with nine digits")
+
+
+def test_a_short_id_may_be_digits_alone(tmp_path: Path) -> None:
+    """One in 280 of those with twelve characters is; what is a day as well is a day."""
+    root = make_repo(tmp_path / "repo")
+    commit_all(root, "first", {"a": "x"})
+    made = commit_with_digits(root)
+    repository = open_repository(layout_of(root))
+    for digits in (7, 8, 9):
+        found = commit_or_time(repository, made[:digits], 0.0, ())
+        assert isinstance(found, Commit)
+        assert found.id == made
+    assert commit_or_time(repository, "20261130", 0.0, ()) == 1_795_996_800
+    for neither in ("2026", "9999999"):
+        with pytest.raises(UsageError):
+            commit_or_time(repository, neither, 0.0, ())
+
+
 def test_words_are_told_from_names() -> None:
     """A year is no id, and who writes `HEAD~9` means a commit."""
     assert not is_commit_id("2026")
+    assert not may_be_commit_id("2026")
+    assert may_be_commit_id("2026113")
     assert is_commit_id("cafe")
     assert is_commit_id("1" * 40)
     assert may_be_words("soonish")

@@ -71,13 +71,18 @@ class WorkRef:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes two refs one."""
-        return self.kind, self.ref
+        """What makes two refs one; GitHub takes owners and repositories in any case for the same."""
+        return self.kind, ref_name(self.kind, self.ref)
 
     @property
     def stamp(self) -> tuple[str, str]:
         """How new it is."""
         return self.clock, self.last_seen
+
+
+def ref_name(kind: str, ref: str) -> str:
+    """Return by what a ref of some kind is told from others."""
+    return ref.lower() if kind in ("issue", "pr") else ref
 
 
 def in_order(refs: Iterable[WorkRef]) -> list[WorkRef]:

@@ -16,6 +16,7 @@ from gitmem.work_ref import (
     is_clock,
     is_judged,
     ref_from_json,
+    ref_name,
     ref_to_json,
 )
 
@@ -60,7 +61,7 @@ class WorkRefs:
 
     def find(self, kind: str, ref: str) -> WorkRef | None:
         """Return one ref, wherever it stands."""
-        return next((found for found in self.all if found.key == (kind, ref)), None)
+        return next((found for found in self.all if found.key == (kind, ref_name(kind, ref))), None)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return JSON data of which `from_json` makes the same refs."""
@@ -111,8 +112,9 @@ class RefFold:
         elif ref.status != "active" and not ref.judged:
             ref = replace(ref, judged=" ".join(ref.stamp))
         refs = self._kinds[ref.kind]
-        known = refs.get(ref.ref)
-        refs[ref.ref] = ref = ref if known is None else joined(known, ref)
+        name = ref.key[1]
+        known = refs.get(name)
+        refs[name] = ref = ref if known is None else joined(known, ref)
         heapq.heappush(self._oldest[ref.kind], _place(ref))
 
     def _evict(self, kind: str) -> None:
@@ -121,7 +123,7 @@ class RefFold:
             place = heapq.heappop(oldest)
             ref = refs.get(place[2])
             if ref is not None and _place(ref) == place:  # it was not seen since
-                del refs[ref.ref]
+                del refs[place[2]]
         if len(oldest) > 4 * MOST_KEPT:
             self._oldest[kind] = sorted(map(_place, refs.values()))
 
@@ -154,6 +156,7 @@ def _weight(ref: WorkRef) -> tuple[Any, ...]:
         ref.title or "",
         ref.reason or "",
         ref.source_ref or "",
+        ref.ref,
         json.dumps(ref.metadata, sort_keys=True),
     )
     return ref.judged, _RANK[ref.status], ("", "") if ref.judged else ref.stamp, content
@@ -161,7 +164,7 @@ def _weight(ref: WorkRef) -> tuple[Any, ...]:
 
 def _place(ref: WorkRef) -> _Place:
     """Return where a ref stands among those that may go: what is over goes first, then the oldest."""
-    return ref.status == "active", ref.stamp, ref.ref
+    return ref.status == "active", ref.stamp, ref.key[1]
 
 
 def _arranged(kinds: Iterable[list[WorkRef]]) -> WorkRefs:

@@ -64,6 +64,19 @@ def test_what_is_pushed_out_is_archived_and_found() -> None:
     assert refs.find("pr", "f0") is None
 
 
+def test_one_pull_request_in_any_case_is_one() -> None:
+    """A ref is one thing, however often it is named, and GitHub knows no case in owners and repositories."""
+    named, merged = (
+        seen("pr", "github:Owner/Repo#7", 1),
+        seen("pr", "github:owner/repo#7", 2, status="resolved"),
+    )
+    for turns in ([named], [merged]), ([merged], [named]):
+        refs = fold(*turns)
+        assert [(ref.ref, ref.status) for ref in refs.all] == [("github:owner/repo#7", "resolved")]
+        assert refs.find("pr", "github:OWNER/repo#7") == refs.archived[0]
+    assert len(fold([seen("file", "A.py", 1)], [seen("file", "a.py", 2)]).active) == 2
+
+
 def test_a_place_that_becomes_free_is_taken_again() -> None:
     """An archived ref is an active one without a place."""
     refs = fold(*([seen("file", f"f{n}", n)] for n in range(13)))
@@ -159,7 +172,7 @@ TURNS = st.lists(
         st.builds(
             lambda kind, ref, status, judged: (kind, ref, status, judged),
             st.sampled_from(REF_KINDS[:3]),
-            st.sampled_from([f"r{n}" for n in range(20)]),
+            st.sampled_from([*(f"r{n}" for n in range(20)), "R0", "R1"]),
             st.sampled_from(["active", "stale", "resolved"]),
             st.booleans(),
         ),

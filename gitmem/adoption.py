@@ -10,9 +10,9 @@ from gitmem.durable_file import remove_file, sync_folder
 from gitmem.errors import GitmemError, HomeLocked
 from gitmem.file_lock import file_lock
 from gitmem.layout import Layout
+from gitmem.line_turns import turns_since
 from gitmem.repository import Repository
 from gitmem.spool import Spool, turn_of
-from gitmem.subjects import TURN, parse_trailers
 from gitmem.writer import WriterState, read_writer
 
 
@@ -62,13 +62,6 @@ def _adopt(private: Path, layout: Layout, repository: Repository, now: float) ->
 
 
 def _turns_done(repository: Repository, state: WriterState | None) -> set[str]:
-    done: set[str] = set()
-    tip = None if state is None else repository.read_ref(state.ref) or state.last
-    if state is None or tip is None:
-        return done
-    for commit in repository.walk_first_parents(tip):
-        if commit.id == state.checkpoint:
-            break
-        turn = parse_trailers(commit.message).get(TURN)
-        done |= {turn} if turn else set()
-    return done
+    if state is None:
+        return set()
+    return turns_since(repository, repository.read_ref(state.ref) or state.last, state.checkpoint)

@@ -100,6 +100,23 @@ def change_value(text: str, key: str, value: str | None) -> str:
     return "".join(lines)
 
 
+def subsections(text: str, section: str) -> list[str]:
+    """Return the names of a section's subsections in a configuration file's text, each once, in its order."""
+    headers = (_HEADER.match(line) for line in _LINE.findall(text))
+    named = (_section_of(header) for header in headers if header)
+    return list(dict.fromkeys(sub for name, sub in named if name == section and sub is not None))
+
+
+def drop_subsection(text: str, section: str, sub: str) -> str:
+    """Return a configuration file's text without a subsection, whatever it holds."""
+    kept, inside = [], False
+    for line in _LINE.findall(text):
+        header = _HEADER.match(line)
+        inside = _section_of(header) == (section, sub) if header else inside
+        kept += [] if inside else [line]
+    return "".join(kept)
+
+
 def _one_by_one(text: str, wanted: tuple[str, str | None]) -> list[str]:
     """Return the lines; a setting that stands beside the header of its section gets a line of its own."""
     lines: list[str] = []

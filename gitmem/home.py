@@ -20,6 +20,7 @@ from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
 from gitmem.home_session_search import HomeSessionSearch
 from gitmem.home_sessions import HomeSessions
+from gitmem.home_sync import HomeSync
 from gitmem.home_tools import HomeTools
 from gitmem.home_work import HomeWork
 from gitmem.init import InitReport, check_git_format, init_home, prepare_git
@@ -56,6 +57,7 @@ class AgentHome(
     HomeNotes,
     HomeSessions,
     HomeSessionSearch,
+    HomeSync,
     HomeTools,
     HomeWork,
 ):

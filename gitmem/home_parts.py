@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from gitmem.memory_tool import MemoryTool
     from gitmem.prose_writes import ProseWrites
     from gitmem.refused_facts import RefusedFacts
+    from gitmem.remotes import Remotes
     from gitmem.session_search import SessionSearch
+    from gitmem.sync import Syncing
 
 
 class HomeParts(WritingParts):
@@ -141,3 +143,33 @@ class HomeParts(WritingParts):
 
         sessions = SessionMap(self.ledger, self.layout)
         return SessionSearch(self.ledger, sessions, lambda: self.search, self.judgements, self.sight)
+
+    @cached_property
+    def remotes(self) -> Remotes:
+        """The home's remotes."""
+        from gitmem.remotes import Remotes
+
+        return Remotes(self.repository, self.layout, self.agent)
+
+    @cached_property
+    def syncing(self) -> Syncing:
+        """Syncing with them."""
+        from gitmem.git_transport.connect import RemoteConnector
+        from gitmem.sync import Syncing, SyncParts
+
+        return Syncing(
+            SyncParts(
+                repository=self.repository,
+                layout=self.layout,
+                home_id=self.config.home_id,
+                agent=self.agent,
+                ledger=self.ledger,
+                line=self.line,
+                branch=self.branch,
+                remotes=self.remotes,
+                settle=self.settle_all,
+                restore_copy=lambda: self.ledger_copy.reconcile(wait=5.0),
+                connect=RemoteConnector(self.layout).connect,
+                now=self.now,
+            )
+        )

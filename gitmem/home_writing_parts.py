@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem import __version__
 from gitmem.adoption import adopt_spools
@@ -16,7 +16,7 @@ from gitmem.branch_changes import Settled
 from gitmem.commit_signing import is_signing
 from gitmem.config import HomeConfig
 from gitmem.episode_closing import EpisodeNotices
-from gitmem.errors import GitmemError
+from gitmem.errors import ConflictError, GitmemError
 from gitmem.file_writes import FileWrites
 from gitmem.found_edits import refuse_found_secret
 from gitmem.home_owner import HomeOwner
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from gitmem.work import Work
     from gitmem.work_files import WorkFiles
     from gitmem.work_state import WorkReader
+
+#: Seconds to wait for the home's lock before a sync.
+_SETTLE_WAIT: Final = 2.0
 
 
 class WritingParts(ReadingParts):
@@ -267,6 +270,15 @@ class WritingParts(ReadingParts):
     def put_line_back(self, *, wait: float) -> Sequence[str]:
         """Do what the next turn would where somebody moved the own line; return what was mended."""
         return () if self.ledger.lines.astray() is None else self.line.commit_spooled(wait=wait).warnings
+
+    def settle_all(self) -> None:
+        """Bring turns of the spool and pending writes where they belong, as far as nobody is in the way."""
+        with suppress(ConflictError):
+            self.put_line_back(wait=_SETTLE_WAIT)
+            self.apply_spool(wait=_SETTLE_WAIT)
+            self.line.settle()
+        with suppress(ConflictError):
+            self._settled += self.branch.settle()
 
     def take_settled(self) -> list[Settled]:
         """Return, once, the pending writes that were settled when the home was opened."""

@@ -21,16 +21,11 @@ from gitmem.identity import agent_identity, clean_identity, operator_identity
 from gitmem.layout import CONFIG_FILE, LEDGER, Layout, find_layout
 from gitmem.operator_branch import OperatorBranch
 from gitmem.redaction import refuse_secret
+from gitmem.remotes import SETTINGS
 from gitmem.repository import Repository, read_path
 from gitmem.subjects import HOME, KIND, format_message, init_subject
 from gitmem.templates import render_templates
 
-#: Git settings of a home; they keep episodes' tags travelling and turns from being re-committed by a pull.
-SETTINGS: Final[Mapping[str, str]] = {
-    "push.followTags": "true",
-    "fetch.pruneTags": "false",
-    "pull.rebase": "false",
-}
 #: Settings of Git's own that a home shares with whatever was there before; lines missing in them are added.
 _RULE_FILES: Final = (".gitattributes", ".gitignore")
 _EXCLUDED: Final = f"/{LEDGER}/"

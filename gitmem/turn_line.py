@@ -30,12 +30,13 @@ from gitmem.line_draft import CommittedTurn, Draft, Moment, TurnDrafter
 from gitmem.line_merge import merge_lines
 from gitmem.line_position import LinePosition, read_position
 from gitmem.line_recovery import OwnTip, own_tip, restore
+from gitmem.line_turns import turns_since
 from gitmem.pack_maintenance import TURN_PACKS, merge_packs
 from gitmem.plan_notices import PlanNotices
 from gitmem.repository import ABSENT, Head, Repository
 from gitmem.spool import Spool, SpooledTurn, read_turn, turn_of
-from gitmem.subjects import TURN, parse_trailers
 from gitmem.writer import WriterState, mint_writer, read_writer, write_last, write_writer
+from gitmem.writer_change import change_writer
 
 #: Sealed turns after which the ref's folder is made durable and their spool files go.
 CHECKPOINT_EVERY: Final = 16
@@ -142,6 +143,17 @@ class TurnLine:
                     self._settle(self._position)
             self._spool.drop_spares()
         self._merge_packs()
+
+    def change_writer(self, expected: str, ahead: str | None, *, wait: float) -> str | None:
+        """Begin to write under a new id, as `writer_change` says; None if the line moved meanwhile."""
+        with self._locked(wait):
+            self._let_go()
+            self._run(None)
+            if self._position is not None:
+                self._settle(self._position)
+            self._let_go()
+            self._state = None
+            return change_writer(self._repository, self._writer_file, expected, ahead, self._agent)
 
     def find(self, turn_id: str, *, within: int = 2000) -> CommittedTurn | None:
         """Return a turn that another process committed, searching the newest commits of the own line.
@@ -260,7 +272,8 @@ class TurnLine:
         finished, sealed = self._spool.finished(), self._spool.sealed()
         if not finished and not sealed:
             return []
-        done = self._turns_since_checkpoint(position)
+        assert self._state is not None
+        done = turns_since(self._repository, position.tip, self._state.checkpoint)
         # A sealed turn that is not on the line: a power cut took the ref's move back.
         finished += [self._spool.unseal(path) for path in sealed if turn_of(path) not in done]
         waiting = []
@@ -270,18 +283,6 @@ class TurnLine:
             else:
                 waiting.append(path)
         return waiting
-
-    def _turns_since_checkpoint(self, position: LinePosition) -> set[str]:
-        assert self._state is not None
-        done: set[str] = set()
-        if position.tip is None:
-            return done
-        for commit in self._repository.walk_first_parents(position.tip):
-            if commit.id == self._state.checkpoint:
-                break
-            turn = parse_trailers(commit.message).get(TURN)
-            done |= {turn} if turn else set()
-        return done
 
     def _read(self, paths: Sequence[Path], told: SpooledTurn | None) -> list[SpooledTurn]:
         turns = [told if told is not None and told.path == path else read_turn(path) for path in paths]

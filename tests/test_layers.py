@@ -43,7 +43,8 @@ FLOORS = [
         conflict_resolution staging_extensions staging_area pack_format git_pattern attributes git_refs
         episode_marks episode_rules episode_record git_config reachability merge_bases
         commit_merge transfer_walk remote_url growing_file ledger_tree
-        line_trees tree_changes ledger_growth index_merging token_estimate text_cut context_section
+        line_trees tree_changes ledger_growth verify_finding ledger_chain
+        turn_commits first_commit index_merging token_estimate text_cut context_section
         context_planner quoting open_question turn_lines recent_turns episode_selection cache_identity
         execution_environment context_sections work_sections context_assembly context_record""",
         # 2 seams
@@ -73,13 +74,15 @@ FLOORS = [
         importers/ chosen_index machine_settings memory_records authoring refused_facts prose_writes
         entry_edits memory_gate memory_stores store_tidying memory_tool retraction proposal_judging editing
         memory_status work_status status_report sample_home shown file_writes session_messages session_discovery
-        session_search work_files work work_listing past_tree episode_reading episodes
+        session_search work_files work work_listing past_tree episode_reading episodes verify_ledger verify_episodes
+        verify_branch verify_disk verify_index verify_range verify_witness verify
         context_moment episode_anchors
-        context_files context_reading context home_reading_parts home_writing_parts
+        context_files context_reading context home_reading_parts home_writing_parts sync_reply branch_sync sync_intake
+        sync_delivery sync
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_episodes home_notes home_memory home_judging home_editing
-        home_sessions home_session_search home_tools home_work home_context home demo watch_home
+        home_sessions home_session_search home_sync home_verify home_tools home_work home_context home demo watch_home
         git_driver cli/ __main__""",
     )
 ]

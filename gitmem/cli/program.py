@@ -36,6 +36,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "edit": Entry("edit", "Edit a file of the home in your editor; checked, then committed."),
         "log": Entry("log", "Show what happened, in one list."),
         "notes": Entry("notes", "List the notes."),
+        "sync": Entry("sync", "Bring this home and a remote to the same state."),
     },
     "Start": {
         "init": Entry("init", "Make a folder an agent home."),
@@ -56,6 +57,9 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "get": Entry("get", "Print what a source ref names."),
         "tasks": Entry("tasks", "List tasks that run beside the conversation."),
         "sessions": Entry("sessions", "List conversations, search them, read in them."),
+    },
+    "Together": {
+        "remote": Entry("remote", "Add, list and remove the repositories that this home syncs with."),
     },
     "Care": {
         "watch": Entry("watch", "Keep index and catalog up to date as files change."),

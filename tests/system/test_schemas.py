@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from system.command_line import gitmem
 
+from fixtures import git
 from gitmem.cli.program import COMMANDS, program
 from gitmem.sample_home import copy_sample_home
 
@@ -18,6 +19,8 @@ FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
 SCHEMAS = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
 EVENT = '{"kind": "message", "role": "user", "text": "The staging port is 2222"}\n'
 
+#: What a command line may name, by the word that stands for it.
+_PATHS = {"file": "more.jsonl", "new": "demo", "bare": "bare.git"}
 #: Command lines in the order in which they are run in one home, each with its schema; `{ref}` is a message.
 REPLIES = (
     ("init", ["init", "."], ""),
@@ -108,6 +111,11 @@ REPLIES = (
     ("hooks", ["hooks", "uninstall"], ""),
     ("import", ["import", "jsonl", "{file}", "--dry-run"], ""),
     ("import", ["import", "jsonl", "{file}"], ""),
+    ("remotes", ["remote", "add", "origin", "{bare}"], ""),
+    ("sync", ["sync", "--dry-run"], ""),
+    ("sync", ["sync"], ""),
+    ("remotes", ["remote", "list"], ""),
+    ("remotes", ["remote", "remove", "origin"], ""),
     ("demo", ["demo", "--keep", "{new}"], ""),
     ("error", ["get", "message:msg_000000000000000"], ""),
     ("error", ["get"], ""),
@@ -126,7 +134,8 @@ def replies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, dict[st
     home = folder / "aria"
     copy_sample_home(home)
     (folder / "more.jsonl").write_text(EVENT)
-    names = {"file": str(folder / "more.jsonl"), "new": str(folder / "demo")}
+    git("init", "-q", "--bare", "-b", "main", folder / "bare.git", cwd=folder)
+    names = {name: str(folder / path) for name, path in _PATHS.items()}
     found = []
     for schema, line, stdin in REPLIES:
         ran = gitmem(*(word.format(**names) for word in line), "--json", stdin=stdin, cwd=home, EDITOR="true")

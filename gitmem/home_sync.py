@@ -1,0 +1,59 @@
+"""One memory on many machines, as methods of a home: its remotes, and syncing with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gitmem.home_parts import HomeParts
+
+if TYPE_CHECKING:
+    from gitmem.remotes import Remote
+    from gitmem.sync_reply import SyncReply
+
+
+class HomeSync:
+    """The part of `AgentHome` that has to do with other machines."""
+
+    _parts: HomeParts
+
+    def remotes(self) -> Sequence[Remote]:
+        """Return the home's remotes, ordinary ones of Git's."""
+        return self._parts.remotes.list()
+
+    def remote_add(self, name: str, url: str) -> Remote:
+        """Add a remote; one that is there under this URL is left as it is."""
+        self._parts.check_owner()
+        return self._parts.remotes.add(name, url)
+
+    def remote_remove(self, name: str) -> Sequence[str]:
+        """Remove a remote; return the turn lines that only it had and that are kept here."""
+        self._parts.check_owner()
+        kept = self._parts.remotes.remove(name)
+        self._parts.syncing.notes.forget(name)
+        return kept
+
+    def sync(
+        self, remote: str | None = None, *, dry_run: bool = False, timeout: float | None = None
+    ) -> SyncReply:
+        """Sync with a remote: turn lines, the operator's branch, and tags of episodes, both ways.
+
+        Conflicts do not stop it: a text that lost is a copy under `conflicts/`, and `resolve` ends it.
+
+        Args:
+            remote: its name; without one `origin`, else the only one.
+            dry_run: say what would be done, and move nothing.
+            timeout: seconds for all of it.
+
+        Raises:
+            NotFound: there is no such remote.
+            HomeError: the remote is another home, or none; nothing was moved.
+            RefusedError: the remote does not take the branch; turns and tags have travelled.
+            RemoteError: it failed or took too long; what was done by then stays, and another sync goes on.
+            ConflictError: another process syncs with it, or it keeps moving.
+        """
+        from gitmem.sync import TIMEOUT, SyncOptions
+
+        self._parts.check_owner()
+        options = SyncOptions(dry_run=dry_run, timeout=TIMEOUT if timeout is None else timeout)
+        return self._parts.syncing.sync(remote, options)

@@ -1,0 +1,379 @@
+"""Sync with one remote: what it has comes beside what is here, what it lacks goes, then HEAD's branch moves.
+
+The order keeps every step harmless to a kill: fetch to side refs, receipts of forgetting first; merge among
+objects only; push; and only when the remote has it, move HEAD's branch. The network is never waited for under
+the home's lock. A remote that moved meanwhile is looked at anew; a merge that it did not take is thrown away.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gitmem.branch_sync import BranchStep, BranchSync
+from gitmem.errors import ConflictError, GitmemError, HeadMoved, HomeLocked, RefusedError, RemoteTimeout
+from gitmem.git_state import short_name
+from gitmem.head_advance import Advance, HeadMove
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.operator_branch import OperatorBranch
+from gitmem.remote_repository import Connect, RefUpdate, RemoteRepository, TransferLimits
+from gitmem.remotes import Remote, Remotes
+from gitmem.repository import Repository
+from gitmem.rescue_refs import drop_old_rescues, keep_rescue
+from gitmem.sync_delivery import Delivery, SyncDelivery
+from gitmem.sync_intake import Intake, SyncIntake
+from gitmem.sync_notes import SyncNote, SyncNotes
+from gitmem.sync_reply import BranchReport, LineReport, SyncReply
+from gitmem.tag_sync import tag_names
+from gitmem.transfer_walk import new_history
+from gitmem.turn_line import TurnLine
+
+#: Seconds that a sync may take by itself.
+TIMEOUT: Final = 120.0
+#: How often a remote that moved meanwhile is looked at anew.
+_ROUNDS: Final = 8
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class SyncParts:
+    """What a sync works with.
+
+    Attributes:
+        home_id: of this home.
+        agent: `Name <mail>` for reflogs and merges.
+        settle: brings turns of the spool and pending writes where they belong, as far as that goes.
+        restore_copy: makes the ledger's copy on disk whole.
+        connect: returns a remote by its URL.
+        now: seconds since 1970.
+    """
+
+    repository: Repository
+    layout: Layout
+    home_id: str
+    agent: str
+    ledger: Ledger
+    line: TurnLine
+    branch: OperatorBranch
+    remotes: Remotes
+    settle: Callable[[], object]
+    restore_copy: Callable[[], object]
+    connect: Connect
+    now: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """How a sync is done.
+
+    Attributes:
+        dry_run: fetch objects, but move nothing, here or there.
+        timeout: seconds for all of it.
+        branch: sync the operator's branch too; without it lines and tags travel.
+        wait: seconds to wait for another sync with that remote.
+    """
+
+    dry_run: bool = False
+    timeout: float = TIMEOUT
+    branch: bool = True
+    wait: float = 5.0
+
+
+class Syncing:
+    """Syncs one home with its remotes."""
+
+    def __init__(self, parts: SyncParts) -> None:
+        self._parts = parts
+        self.notes = SyncNotes(parts.layout)
+
+    def sync(self, name: str | None = None, options: SyncOptions = SyncOptions()) -> SyncReply:
+        """Sync with a remote; without a name with `origin`, else the only one.
+
+        Raises:
+            NotFound: there is no such remote.
+            HomeError: the remote is another home, or none; nothing was moved.
+            RefusedError: the remote does not take the branch or this home's line; the rest was done.
+            RemoteError: it failed, or took too long; what was done by then stays.
+            HomeLocked: another process syncs with it.
+            ConflictError: it moved faster than could be followed.
+        """
+        remote = self._parts.remotes.find(name)
+        with self.notes.lock(remote.id, wait=options.wait):
+            note = self.notes.read(remote.id)
+            try:
+                run = _Run(self._parts, remote, options)
+                reply, refused = run.go()
+            except GitmemError as error:
+                if not options.dry_run:
+                    self._note_failure(remote.id, note, error)
+                raise
+            if not options.dry_run:
+                self._note_success(remote.id, reply, run.tags)
+        if refused is not None:
+            refused.details["sync"] = reply.to_json()
+            raise refused
+        return reply
+
+    def _note_failure(self, remote: str, note: SyncNote, error: GitmemError) -> None:
+        with suppress(OSError):
+            failures = note.failures + 1
+            self.notes.write(
+                remote, replace(note, tried=self._parts.now(), failures=failures, error=error.message)
+            )
+
+    def _note_success(self, remote: str, reply: SyncReply, tags: Sequence[str]) -> None:
+        now = self._parts.now()
+        warnings = [*reply.warnings, *(f"{one}: {why}" for one, why in reply.refused.items())]
+        warnings += [f"{tag.id} is {tag.here} here and {tag.there} there" for tag in reply.moved_tags]
+        with suppress(OSError):
+            note = SyncNote(now, now, 0, None, reply.branch.reason, reply.branch.blocked, warnings, tags)
+            self.notes.write(remote, note)
+
+
+class _Run:
+    """One sync with one remote."""
+
+    def __init__(self, parts: SyncParts, remote: Remote, options: SyncOptions) -> None:
+        self._parts = parts
+        self._remote = remote
+        self._options = options
+        self._deadline = time.monotonic() + options.timeout
+        self._branch = BranchSync(
+            parts.repository,
+            parts.layout,
+            home_id=parts.home_id,
+            agent=parts.agent,
+            receipts=parts.ledger.receipts,
+        )
+        self._intake = SyncIntake(
+            parts.repository,
+            self._branch,
+            home_id=parts.home_id,
+            remote=remote.id,
+            who=parts.agent,
+            dry_run=options.dry_run,
+        )
+        self._delivery = SyncDelivery(
+            parts.repository, parts.layout, parts.line, remote=remote.id, who=parts.agent
+        )
+        self._reply = SyncReply(remote.id, dry_run=options.dry_run)
+        self._held = ExitStack()
+        #: Names of the tags that the remote has.
+        self.tags: Sequence[str] = ()
+
+    def go(self) -> tuple[SyncReply, RefusedError | None]:
+        """Do all of it; return what was done, and what the remote refused."""
+        self._parts.settle()
+        before = set() if self._options.dry_run else self._receipts()
+        with self._held:
+            for attempt in range(_ROUNDS):
+                if self._round():
+                    break
+                self._pause(attempt)
+            else:
+                raise ConflictError(
+                    f"{self._remote.id} moved faster than could be followed", hint="Try again."
+                )
+        if not self._options.dry_run:
+            self._follow(before)
+        return self._reply, self._refusal()
+
+    def _round(self) -> bool:
+        """Do one round; say whether it was the last."""
+        intake = self._intake.take(self._connect())
+        self._count_intake(intake)
+        self.tags = sorted(tag_names(intake.refs.refs))
+        if not self._options.dry_run:
+            writer = self._delivery.prepare_lines(intake.lines)
+            if writer is not None:
+                self._reply = replace(self._reply, lines=replace(self._reply.lines, writer=writer))
+        step = self._branch.plan(intake.branch) if self._options.branch else None
+        updates = self._delivery.updates(intake, step, self._parts.now())
+        self._note_step(step)
+        if self._options.dry_run:
+            self._count_planned(intake, step, updates)
+            return True
+        if step is not None and step.objects:
+            self._held.enter_context(self._parts.repository.write_pack(step.objects))
+        if step is not None and step.merges:
+            self._keep_rescue(step)
+        if updates:
+            known = [*intake.lines.values(), *([intake.branch] if intake.branch else [])]
+            done = self._delivery.push(self._connect(pushing=True), updates, known)
+            self._count_delivery(done)
+            self.tags = sorted({*self.tags, *done.tags})
+            if done.again:
+                return False
+            if step is not None and step.branch in done.refused:
+                return True
+        if step is not None and step.target is not None:
+            self._reply = replace(self._reply, branch=replace(self._reply.branch, there=step.target))
+        return step is None or self._advance(step)
+
+    # The branch
+
+    def _advance(self, step: BranchStep) -> bool:
+        """Move HEAD's branch; say False where it moved meanwhile, so that all begins anew."""
+        if not step.comes:
+            return True
+        assert step.target is not None
+        words = "sync: merge" if step.merges else "sync: fast-forward"
+        move = HeadMove(step.branch, step.here, step.target, words, self._parts.agent)
+        try:
+            outcome = self._parts.branch.advance(move)
+        except HeadMoved:
+            return False
+        except HomeLocked as error:
+            outcome = Advance(moved=False, reason=error.message)
+        self._note_advance(step, outcome)
+        return True
+
+    def _keep_rescue(self, step: BranchStep) -> None:
+        assert step.here is not None
+        repository, agent = self._parts.repository, self._parts.agent
+        ref = keep_rescue(repository, step.here, self._parts.now(), agent)
+        drop_old_rescues(repository, step.here, agent)
+        self._reply = replace(self._reply, rescue_ref=ref)
+
+    def _note_step(self, step: BranchStep | None) -> None:
+        if step is None:
+            return
+        report = BranchReport(
+            short_name(step.branch) or None,
+            before=self._reply.branch.before or step.here,
+            after=step.here,
+            there=step.there,
+            merged=self._reply.branch.merged,
+            pushed=self._reply.branch.pushed,
+            moved=not step.comes and step.target is not None,
+            reason=step.reason,
+        )
+        warnings = [*self._reply.warnings, *(w for w in step.warnings if w not in self._reply.warnings)]
+        self._reply = replace(self._reply, branch=report, warnings=warnings, conflicts=step.conflicts)
+
+    def _note_advance(self, step: BranchStep, outcome: Advance) -> None:
+        assert step.target is not None
+        came = self._new(step.there, step.here) if step.there else 0
+        report = replace(
+            self._reply.branch,
+            after=step.target if outcome.moved else step.here,
+            merged=self._reply.branch.merged + (came if outcome.moved or step.merges else 0),
+            moved=outcome.moved,
+            reason=outcome.reason,
+            blocked=outcome.blocked,
+        )
+        left = [f"{path}: saved meanwhile, and left as it is" for path in outcome.left]
+        self._reply = replace(
+            self._reply, branch=report, merged=report.merged, warnings=[*self._reply.warnings, *left]
+        )
+
+    # Counting
+
+    def _count_intake(self, intake: Intake) -> None:
+        reply = self._reply
+        refused = {**reply.refused, **intake.incoming.refused, **intake.tags.refused}
+        warnings = [*reply.warnings, *(w for w in intake.warnings if w not in reply.warnings)]
+        episodes = {
+            "fetched": reply.episodes.get("fetched", 0) + len(intake.tags.come),
+            "pushed": reply.episodes.get("pushed", 0),
+        }
+        self._reply = replace(
+            reply,
+            fetched=reply.fetched + intake.turns + intake.commits,
+            lines=replace(reply.lines, fetched=reply.lines.fetched + intake.turns),
+            episodes=episodes,
+            moved_tags=intake.tags.moved,
+            refused=refused,
+            ignored=intake.incoming.ignored,
+            warnings=warnings,
+        )
+
+    def _count_delivery(self, done: Delivery) -> None:
+        reply = self._reply
+        lines = LineReport(
+            reply.lines.fetched,
+            reply.lines.pushed + done.turns,
+            [*reply.lines.pruned, *done.pruned],
+            reply.lines.writer,
+        )
+        self._reply = replace(
+            reply,
+            pushed=reply.pushed + done.turns + done.commits,
+            lines=lines,
+            branch=replace(reply.branch, pushed=reply.branch.pushed + done.commits),
+            episodes={**reply.episodes, "pushed": reply.episodes["pushed"] + len(done.tags)},
+            refused={**reply.refused, **done.refused},
+        )
+
+    def _count_planned(self, intake: Intake, step: BranchStep | None, updates: Sequence[RefUpdate]) -> None:
+        """Say what would be done."""
+        here = [step.here] if step is not None and step.goes and step.here else []
+        known = [*intake.lines.values(), *([intake.branch] if intake.branch else [])]
+        turns = self._delivery.count([one for one in updates if "/gitmem/turns/" in one.name], known)
+        commits = len(new_history(self._parts.repository, here, known).commits)
+        commits += step is not None and step.goes and bool(step.objects)
+        merged = self._new(step.there, step.here) if step is not None and step.comes and step.there else 0
+        reply = self._reply
+        self._reply = replace(
+            reply,
+            merged=merged,
+            pushed=turns + commits,
+            lines=replace(reply.lines, pushed=turns),
+            branch=replace(reply.branch, merged=merged, pushed=commits),
+            episodes={**reply.episodes, "pushed": len(intake.tags.go)},
+        )
+
+    def _new(self, tip: str, known: str | None) -> int:
+        return len(new_history(self._parts.repository, [tip], [known] if known else []).commits)
+
+    # The end
+
+    def _follow(self, before: set[str]) -> None:
+        """Let the ledger's copy on disk hold what came, and name what was forgotten elsewhere."""
+        with suppress(OSError):
+            try:
+                self._parts.restore_copy()
+            except HomeLocked as error:
+                warning = f"the copy of the ledger on disk is behind: {error.message}"
+                self._reply = replace(self._reply, warnings=[*self._reply.warnings, warning])
+        self._reply = replace(self._reply, receipts=sorted(self._receipts() - before))
+
+    def _receipts(self) -> set[str]:
+        return {f"{kind}:{name}" for kind, name in self._parts.ledger.receipts().lines}
+
+    def _refusal(self) -> RefusedError | None:
+        """Return what the remote would not take of this home's own, if anything."""
+        state = self._parts.line.writer()
+        own = {self._branch.name, state.ref if state else None}
+        for name, reason in self._reply.refused.items():
+            if name in own:
+                hint = "Look at the remote's hooks and rules."
+                if "checked out" in reason:
+                    hint = "Sync with a bare repository: git init --bare; nobody works in it."
+                message = f"{self._remote.id} does not take {short_name(name)}: {reason}"
+                return RefusedError(message, hint=hint, remote=self._remote.id, ref=name)
+        return None
+
+    # The network
+
+    def _connect(self, *, pushing: bool = False) -> RemoteRepository:
+        limits = TransferLimits(seconds=self._remaining())
+        address = self._remote.push_address if pushing else self._remote.address
+        return self._parts.connect(address, repository=self._parts.repository, limits=limits, pushing=pushing)
+
+    def _remaining(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            seconds = f"{self._options.timeout:g}"
+            raise RemoteTimeout(f"{self._remote.id} did not finish within {seconds} s", hint="Try again.")
+        return left
+
+    def _pause(self, attempt: int) -> None:
+        longest = min(_FIRST_PAUSE * 2.0**attempt, _LONGEST_PAUSE, self._remaining())
+        time.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not secrecy

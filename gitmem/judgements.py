@@ -25,9 +25,9 @@ from gitmem.judgement_rules import (
     to_row,
 )
 from gitmem.layout import Layout
-from gitmem.ledger import Ledger, Segment, spooled_record, spooled_records
+from gitmem.ledger import Ledger, Segment, spooled_records
 from gitmem.ledger_format import Line, decode_lines, split_segment
-from gitmem.records import Event, Record, clean_text, mint_id
+from gitmem.records import Event, Record, clean_text, mint_id, record_of
 from gitmem.segment_facts import SegmentFacts
 from gitmem.times import format_time
 
@@ -115,7 +115,7 @@ class Judgements:
     def remember(self, event: Event, turn: str) -> None:
         """Count a judging event that this process told, before its turn has ended."""
         with self._lock:
-            self._told[event.id] = spooled_record(event, turn)
+            self._told[event.id] = record_of(event, turn)
 
     def lifting(self, text: str, *, by: str, now: float) -> Event | None:
         """Return the event by which an operator who says a judged text again takes the judgement back."""

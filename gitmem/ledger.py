@@ -31,7 +31,7 @@ from gitmem.ledger_format import (
 from gitmem.line_trees import LineTree, LineTrees
 from gitmem.lines import Lines
 from gitmem.long_text import join_long, needs_blob
-from gitmem.records import Event, Record
+from gitmem.records import Record, record_of
 from gitmem.repository import TREE_MODE, Repository, TreeEntry, read_path, walk_tree
 from gitmem.spool import Spool, SpooledTurn, read_turn
 
@@ -368,24 +368,4 @@ def _folders(entries: Iterable[TreeEntry]) -> Iterator[TreeEntry]:
 def spooled_records(turn: SpooledTurn) -> Iterator[Record]:
     """Yield a spooled turn's events as records that have no place in the chain yet."""
     for event in turn.events:
-        yield spooled_record(event, turn.turn)
-
-
-def spooled_record(event: Event, turn: str) -> Record:
-    """Return an event as a record without writer, seq and clock."""
-    status = event.body.get("status") if event.object else None
-    return Record(
-        id=event.id,
-        kind=event.kind,
-        ts=event.ts,
-        turn=turn,
-        body=event.body,
-        writer="",
-        seq=0,
-        clock="",
-        session=event.session,
-        work_item=event.work_item,
-        workspace=event.workspace,
-        object=event.object,
-        status=status if isinstance(status, str) else None,
-    )
+        yield record_of(event, turn.turn)

@@ -147,6 +147,26 @@ class Record:
         return record_ref(self.kind, self.id, self.object)
 
 
+def record_of(event: Event, turn: str, *, writer: str = "", seq: int = 0, clock: str = "") -> Record:
+    """Return an event of a turn as the record that it becomes, by default without a place in the ledger."""
+    status = event.body.get("status") if event.object else None
+    return Record(
+        id=event.id,
+        kind=event.kind,
+        ts=event.ts,
+        turn=turn,
+        body=event.body,
+        writer=writer,
+        seq=seq,
+        clock=clock,
+        session=event.session,
+        work_item=event.work_item,
+        workspace=event.workspace,
+        object=event.object,
+        status=status if isinstance(status, str) else None,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What is true of a turn when it is reported.

@@ -14,7 +14,7 @@ from gitmem.ledger_format import NO_PREV, Line, blob_path, next_clock, seal
 from gitmem.lifecycle_rules import Snapshot, next_snapshot
 from gitmem.long_text import split_long
 from gitmem.plan_notices import plan_mark
-from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, Record, record_ref
+from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, Record, record_of, record_ref
 from gitmem.spool_file import SpooledTurn
 from gitmem.times import format_time
 from gitmem.turn_evidence import TurnEvidence
@@ -192,15 +192,15 @@ class _Sealer:
         if item is None:
             return {}
         end = self.end
-        place = {"writer": end.writer, "seq": end.seq + 1, "clock": end.clock}
-        evidence = TurnEvidence(_record(turn, turn.id, **place), tuple(self._records()))
+        own = record_of(turn, turn.id, writer=end.writer, seq=end.seq + 1, clock=end.clock)
+        evidence = TurnEvidence(own, tuple(self._records()))
         found = refs_to_json(derive_refs(evidence, item))
         return {"work_item": item, "work_refs": found} if found else {"work_item": item}
 
     def _records(self) -> Iterator[Record]:
         for line, event in zip(self.lines, self._whole, strict=True):
-            place = {"writer": line.writer, "seq": line.seq, "clock": line.clock}
-            yield replace(_record(event, self._turn, **place), revision=line.revision, status=line.status)
+            record = record_of(event, self._turn, writer=line.writer, seq=line.seq, clock=line.clock)
+            yield replace(record, revision=line.revision, status=line.status)
 
     def _close_episodes(self, event: Event, closing: Closing, receipts: Receipts, *, asked: bool) -> None:
         end = self.end
@@ -252,18 +252,3 @@ class _Sealer:
             snapshot = Snapshot.of(line, whole.body)
             self.snapshots.append(snapshot)
             self._work.took(whole, snapshot)
-
-
-def _record(event: Event, turn: str, **place: Any) -> Record:
-    return Record(
-        id=event.id,
-        kind=event.kind,
-        ts=event.ts,
-        turn=turn,
-        body=event.body,
-        session=event.session,
-        work_item=event.work_item,
-        workspace=event.workspace,
-        object=event.object,
-        **place,
-    )

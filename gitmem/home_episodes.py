@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.errors import NotFound
 from gitmem.home_parts import HomeParts
-from gitmem.records import Event, Receipt, record_ref
+from gitmem.records import Event, Receipt, check_name, record_ref
 from gitmem.times import format_time
 
 if TYPE_CHECKING:
@@ -47,8 +47,11 @@ class HomeEpisodes:
 
         Raises:
             NotFound: nothing is open there.
+            InvalidRecord: no session is called so.
         """
         self._parts.check_owner()
+        if session is not None:
+            check_name(session, "session")
         open_ones = {builder.session: builder for builder in self._parts.episodes.builders()}
         builder = open_ones.get(session)
         if builder is None:

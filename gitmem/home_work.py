@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gitmem.authoring import Author, Provenance
+from gitmem.errors import UnknownWorkItem
 from gitmem.home_parts import HomeParts
 from gitmem.turn import Turn
 
@@ -104,11 +105,22 @@ class HomeWork:
         Args:
             work_item: id, ref, or the beginning of an id.
             as_of: a commit or a time; None is now. The plan is then what your branch had.
+
+        Raises:
+            UnknownWorkItem: there is none, or there was none then.
         """
         from gitmem.work_listing import work_detail
 
         state = self.work_state(as_of)
-        name = self._parts.work.resolve(work_item, state=state)
+        try:
+            name = self._parts.work.resolve(work_item, state=state)
+        except UnknownWorkItem as error:
+            if as_of is None:
+                raise
+            hint = "`gitmem work list` lists those of now, with `--as-of` those of then."
+            raise UnknownWorkItem(
+                f"{error.message} as of {as_of[:40]}", hint=hint, **error.details
+            ) from error
         plans = self._parts.work_files.plans if as_of is None else self._past_plans(as_of)
         return work_detail(state, name, plans)
 

@@ -103,3 +103,4 @@ def test_nothing_open_is_said_of_the_session(home: Path) -> None:
     """The sentence names where nothing is open."""
     assert "nothing is open in session s9" in gitmem("episode", "close", "--session", "s9", cwd=home).err
     assert "nothing is open outside of any session" in gitmem("episode", "close", cwd=home).err
+    assert gitmem("episode", "close", "--session", "a b", cwd=home).code == 2

@@ -108,6 +108,14 @@ def test_an_empty_list_says_what_was_asked_for(home: Path) -> None:
     assert "No episodes. They are written when work ends." in gitmem("episode", "list", "-C", home).out
 
 
+def test_what_was_not_there_yet_is_said_so(home: Path) -> None:
+    """Or somebody who sees it in the list of now takes it for lost."""
+    work(home, "create", "Move", "--work-item-id", "w1")
+    ran = work(home, "show", "w1", "--as-of", "2 days ago")
+    assert (ran.code, ran.json["error"]["details"]["work_item"]) == (4, "w1")
+    assert "there is no work item 'w1' as of 2 days ago" in ran.err
+
+
 def test_steps_are_text_or_json(home: Path) -> None:
     """A step with its state may stand among others; what cannot be told as text says how it is."""
     step = '{"text": "dump", "state": "completed"}'

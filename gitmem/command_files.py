@@ -18,6 +18,8 @@ _NO_NAME: Final = re.compile(r"[*?\[\]{}$`]|^~|/$|^-$|^$")
 _ELSEWHERE: Final = ("/dev/", "/tmp/", "/proc/")  # noqa: S108 - looked for, never written to
 #: Programs whose output is text that the line itself brings; what others print is a log or a build.
 _WRITERS: Final = frozenset({"cat", "echo", "printf"})
+#: Options with which Git leaves the files themselves alone.
+_UNTOUCHED: Final = frozenset(("--cached", "-n", "--dry-run"))
 #: Options with a value behind them.
 _VALUED: Final[Mapping[str, tuple[str, ...]]] = {
     "sed": ("-l", "--expression", "--file", "--line-length"),
@@ -51,7 +53,7 @@ def _given(command: Command) -> Iterator[PatchedFile]:
     program, words = command.program, command.words[1:]
     if program == "git":
         program, words = (words[0] if words[:1] in (("mv",), ("rm",)) else ""), words[1:]
-        if "--cached" in words:
+        if not _UNTOUCHED.isdisjoint(words):
             return
     options, names = _sorted_out(program, words)
     if program in _EDIT:

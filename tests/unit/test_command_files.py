@@ -31,7 +31,7 @@ def changes(line: str) -> dict[str, str]:
         ("rm -f x.py -- -y.py", {"x.py": "deleted", "-y.py": "deleted"}),
         ("rm -rf build; rm *.pyc; rm $x; rm ~/x", {}),
         ("git rm x.py", {"x.py": "deleted"}),
-        ("git rm --cached x.py; git rm -r src", {}),
+        ("git rm --cached x.py; git rm -r src; git rm -n x.py; git mv --dry-run x.py y.py", {}),
         ("mv x.py y.py", {"x.py": "moved_away", "y.py": "moved_here"}),
         ("git mv x.py y.py", {"x.py": "moved_away", "y.py": "moved_here"}),
         (

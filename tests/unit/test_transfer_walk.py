@@ -1,0 +1,144 @@
+"""Which objects a push sends, and how what a fetch brought is found to be whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from contract.remote_repository_contract import everything, tag_of, turns
+from contract.repository_contract import GONE, commit_of, put
+from gitmem.errors import CorruptionError, ObjectMissing
+from gitmem.git_objects import make_object, make_tree
+from gitmem.repository import FILE_MODE, SUBMODULE_MODE, TREE_MODE, GitObject, ObjectKind, TreeEntry
+from gitmem.testing import MemoryRepository
+from gitmem.transfer_walk import Closure, WalkTooLong, lacking_objects, new_history
+
+
+class Reads(MemoryRepository):
+    """Counts the objects that are read."""
+
+    count = 0
+
+    def read(self, object_id: str) -> tuple[ObjectKind, bytes]:
+        """Count and read."""
+        self.count += 1
+        return super().read(object_id)
+
+
+def test_one_turn_costs_the_same_after_any_history() -> None:
+    """What is read for one more turn does not depend on how many there were."""
+    costs = []
+    for length in (10, 200):
+        own = Reads()
+        ids = turns(own, length)
+        own.count = 0
+        sent = list(lacking_objects(own, new_history(own, [ids[-1]], [ids[-2]])))
+        assert len(sent) == 4
+        costs.append(own.count)
+    assert costs[0] == costs[1] < 20
+
+
+def test_a_merged_line_ends_the_walk_where_the_remote_has_it() -> None:
+    """A parent that only a later value of another branch covers is not followed to the beginning."""
+    own = Reads()
+    one, two = turns(own, 3, name="a"), turns(own, 200, name="b")
+    tree = make_tree([])
+    merge = commit_of(tree, one[-1], two[-5], seconds=1_772_449_000)
+    put(own, tree, merge)
+    own.count = 0
+    history = new_history(own, [merge.id], [one[-1], two[-1]])
+    assert [commit.id for commit in history.commits] == [merge.id]
+    assert own.count < 20
+
+
+def test_clocks_that_are_wrong_lose_nothing() -> None:
+    """With commit times in any order everything that the remote lacks is sent."""
+    own = MemoryRepository()
+    tree = make_tree([])
+    put(own, tree)
+    ids: list[str] = []
+    for seconds in (500, 100, 900, 50, 700):
+        commit = commit_of(tree, *ids[-1:], seconds=seconds)
+        put(own, commit)
+        ids.append(commit.id)
+    for known in range(len(ids)):
+        sent = set(lacking_objects(own, new_history(own, [ids[-1]], [ids[known]])))
+        assert set(ids[known + 1 :]) <= sent
+
+
+def test_tags_blobs_and_what_is_known() -> None:
+    """A tag goes with its commit; of a tag that the remote has nothing goes."""
+    own = MemoryRepository()
+    ids = turns(own, 2)
+    tag, blob = tag_of(ids[-1]), make_object("blob", b"alone\n")
+    put(own, tag, blob)
+    assert set(lacking_objects(own, new_history(own, [tag.id, blob.id], []))) == {
+        *everything(own, tag.id),
+        blob.id,
+    }
+    assert list(lacking_objects(own, new_history(own, [tag.id], [tag.id]))) == []
+
+
+def test_long_walks_are_given_up() -> None:
+    """A caller may say how long the walk may be."""
+    own = MemoryRepository()
+    ids = turns(own, 5)
+    with pytest.raises(WalkTooLong):
+        new_history(own, [ids[-1]], [], most=3)
+    assert len(new_history(own, [ids[-1]], [], most=5).commits) == 5
+
+
+def test_a_shallow_history_is_sent_as_far_as_it_goes() -> None:
+    """A parent that is not here ends its path; a tip that is not here is an error."""
+    own = MemoryRepository()
+    tree = make_tree([])
+    commit = commit_of(tree, GONE)
+    put(own, tree, commit)
+    assert set(lacking_objects(own, new_history(own, [commit.id], []))) == {tree.id, commit.id}
+    with pytest.raises(ObjectMissing):
+        new_history(own, [GONE], [])
+
+
+def test_submodules_are_not_sent() -> None:
+    """The commit of a submodule belongs to another repository."""
+    own = MemoryRepository()
+    tree = make_tree([TreeEntry("sub", SUBMODULE_MODE, GONE)])
+    commit = commit_of(tree)
+    put(own, tree, commit)
+    assert set(lacking_objects(own, new_history(own, [commit.id], []))) == {tree.id, commit.id}
+
+
+def closure_of(*objects: GitObject) -> Closure:
+    """Return what arrived."""
+    closure = Closure()
+    for item in objects:
+        closure.add(item.id, item.kind, item.content)
+    return closure
+
+
+def test_what_is_missing_is_found() -> None:
+    """A missing blob, folder, parent or wanted commit is found; what is here already is not missing."""
+    blob = make_object("blob", b"x")
+    tree = make_tree([TreeEntry("a", FILE_MODE, blob.id)])
+    commit = commit_of(tree, GONE)
+    closure_of(blob, tree, commit).check([commit.id], {GONE}.__contains__)
+    for arrived in ((tree, commit), (blob, commit), (blob, tree)):
+        with pytest.raises(CorruptionError):
+            closure_of(*arrived).check([commit.id], {GONE}.__contains__)
+    with pytest.raises(CorruptionError):
+        closure_of(blob, tree, commit).check([commit.id], lambda _: False)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".git", ".GIT", "a/b"])
+def test_names_that_lead_out(name: str) -> None:
+    """A tree with a name that no path may have is damaged."""
+    tree = make_tree([TreeEntry(name, FILE_MODE, GONE)])
+    with pytest.raises(CorruptionError):
+        closure_of(tree)
+
+
+def test_kinds_are_what_they_are_named_as() -> None:
+    """A folder that is a blob, and a file that is a tree, are damaged history."""
+    blob, empty = make_object("blob", b"x"), make_tree([])
+    for entry in (TreeEntry("a", TREE_MODE, blob.id), TreeEntry("a", FILE_MODE, empty.id)):
+        with pytest.raises(CorruptionError):
+            closure_of(blob, empty, make_tree([entry])).check([], lambda _: False)

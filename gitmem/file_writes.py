@@ -10,7 +10,7 @@ from gitmem.branch_changes import PathChange
 from gitmem.errors import GitmemError
 from gitmem.git_objects import hash_object
 from gitmem.layout import Layout, is_managed
-from gitmem.notes import NotePlan
+from gitmem.note_plan import NotePlan
 from gitmem.subjects import file_subject, note_subject
 from gitmem.tree_files import ManagedFile, read_managed
 from gitmem.turn import Turn

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gitmem.agent_sight import Reader
     from gitmem.commit_found import CommitReply
     from gitmem.curated import NoteList
+    from gitmem.note_plan import NotePlan
     from gitmem.note_text import Note
-    from gitmem.notes import NotePlan
 
 
 class HomeNotes:

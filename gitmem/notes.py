@@ -5,59 +5,41 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
 from gitmem.authored_files import is_same
-from gitmem.authored_text import BOM, LINE_BREAK, newline_of, one_line
+from gitmem.authored_text import newline_of
 from gitmem.branch_changes import PathChange
 from gitmem.catalog import MAX_CHARS, MAX_NOTES, render_catalog
 from gitmem.curated import NOTE_SUFFIXES, NoteList, find_notes, is_note_path, list_notes, read_note
-from gitmem.errors import AmbiguousMatch, ProtectedPath, RefusedError, Unavailable, UnknownSource, UsageError
-from gitmem.front_matter import read_front_matter
-from gitmem.front_matter_edit import format_block, quote_secrets, refuse_malformed, set_field, set_tags
-from gitmem.git_objects import hash_object
+from gitmem.errors import AmbiguousMatch, ProtectedPath, Unavailable, UnknownSource, UsageError
+from gitmem.front_matter_edit import set_field, set_tags
 from gitmem.layout import NOTES, Layout
 from gitmem.manifest import FileMark
 from gitmem.note_ids import NoteIds
-from gitmem.note_paths import check_free, note_path
+from gitmem.note_paths import check_free
+from gitmem.note_plan import (
+    NotePlan,
+    blob_id,
+    clean_content,
+    ended,
+    new_path,
+    new_text,
+    note_bytes,
+    one_title,
+    path_of_title,
+    plan_text,
+    with_body,
+)
 from gitmem.note_tags import normalise_tags
-from gitmem.note_text import Note, make_note
+from gitmem.note_text import Note
 from gitmem.path_names import fold_path
-from gitmem.records import clean_text
-from gitmem.redaction import redact_secrets, refuse_secret
 from gitmem.refs import parse_ref
 from gitmem.repository import Repository
-from gitmem.slugs import make_slug
-from gitmem.tree_files import MAX_FILE, FoundFile, Listing, ManagedFile, Skipped, read_managed
+from gitmem.tree_files import FoundFile, Listing, ManagedFile, Skipped, read_managed
 
 _SHORT_ID: Final = re.compile(r"[A-Za-z0-9_.-]{4,80}")
-_LEADING_BREAKS: Final = re.compile(r"[\r\n]+")
-
-
-@dataclass(frozen=True, slots=True)
-class NotePlan:
-    """A change of one note, ready to be committed.
-
-    Attributes:
-        action: `add edit append move remove`.
-        path: where the note is behind the change (before it, when it is removed).
-        id: the note's id, which no change alters.
-        changes: what to write; empty where the note is as it shall be.
-        moved_from: the path that a move leaves.
-    """
-
-    action: str
-    path: str
-    id: str
-    changes: tuple[PathChange, ...]
-    moved_from: str | None = None
-
-    @property
-    def source_ref(self) -> str:
-        """The address under which `get` finds the note."""
-        return f"note:{self.id}"
 
 
 class Notes:
@@ -145,10 +127,10 @@ class Notes:
             UsageError: no usable path, or nothing to call the note by.
         """
         note_id = note_id or secrets.token_hex(8)[:15]
-        text = _new_text(_clean(content), note_id, _one_title(title), normalise_tags(tags))
-        where = _new_path(path) if path else _path_of_title(text, title, note_id)
+        text = new_text(clean_content(content), note_id, one_title(title), normalise_tags(tags))
+        where = new_path(path) if path else path_of_title(text, title, note_id)
         check_free(self._root, where)
-        return NotePlan("add", where, note_id, (PathChange(where, None, _encode(text)),))
+        return NotePlan("add", where, note_id, (PathChange(where, None, note_bytes(text)),))
 
     def plan_edit(
         self,
@@ -172,16 +154,16 @@ class Notes:
         if content is None and title is None and tags is None:
             raise UsageError("nothing to change: give a text, a title or tags")
         note = self.find(name)
-        text = note.text if content is None else _with_body(note, _clean(content))
+        text = note.text if content is None else with_body(note, clean_content(content))
         if title is not None:
-            text = set_field(text, "title", _one_title(title) or "")
+            text = set_field(text, "title", one_title(title) or "")
         if tags is not None:
             text = set_tags(text, tags)
-        return _changed("edit", note, text)
+        return plan_text("edit", note, text)
 
     def plan_append(self, name: str, content: str) -> NotePlan:
         """Plan text at a note's end, on a line of its own, with the note's line ending."""
-        added = _clean(content)
+        added = clean_content(content)
         if not added.strip():
             raise UsageError("nothing to append")
         note = self.find(name)
@@ -189,7 +171,7 @@ class Notes:
         text = note.text
         if text and not text.endswith(("\n", "\r")):
             text += newline
-        return _changed("append", note, text + _ended(added).replace("\n", newline))
+        return plan_text("append", note, text + ended(added).replace("\n", newline))
 
     def plan_move(self, name: str, target: str) -> NotePlan:
         """Plan another path for a note; its bytes and its id stay.
@@ -202,19 +184,19 @@ class Notes:
             RefusedError: the path is taken.
         """
         note = self.find(name)
-        where = _new_path(target + PurePosixPath(note.path).name if target.endswith("/") else target)
+        where = new_path(target + PurePosixPath(note.path).name if target.endswith("/") else target)
         if where == note.path:
             raise UsageError(f"the note is at {where} already", path=where)
         check_free(self._root, where, moved_from=note.path)
         content = note.text.encode()
-        changes = (PathChange(note.path, _blob(content), None), PathChange(where, None, content))
+        changes = (PathChange(note.path, blob_id(content), None), PathChange(where, None, content))
         return NotePlan("move", where, note.id, changes, moved_from=note.path)
 
     def plan_remove(self, name: str) -> NotePlan:
         """Plan a note's removal; its history keeps it."""
         note = self.find(name)
         return NotePlan(
-            "remove", note.path, note.id, (PathChange(note.path, _blob(note.text.encode()), None),)
+            "remove", note.path, note.id, (PathChange(note.path, blob_id(note.text.encode()), None),)
         )
 
     def _lookup(self, found: Listing) -> Callable[[str], str]:
@@ -295,98 +277,6 @@ class Notes:
         if isinstance(read, Skipped):
             raise ProtectedPath(f"{path} is not read: {read.reason}", path=path, reason=read.reason)
         return read
-
-
-def _new_text(content: str, note_id: str, title: str | None, tags: Sequence[str]) -> str:
-    front = read_front_matter(content)
-    refuse_malformed(front)
-    content = quote_secrets(content)
-    if front.block is None:
-        fields: dict[str, str | tuple[str, ...]] = {"id": note_id}
-        if title:
-            fields["title"] = title
-        if tags:
-            fields["tags"] = tuple(tags)
-        gap = "\n" if content and not content.startswith("\n") else ""
-        return f"{format_block(fields)}{gap}{_ended(content)}"
-    text = set_field(content, "id", note_id)
-    if title:
-        text = set_field(text, "title", title)
-    if tags:
-        text = set_tags(text, tuple(dict.fromkeys((*front.tags, *tags))))
-    return _ended(text)
-
-
-def _new_path(given: str) -> str:
-    return note_path(refuse_secret(given, "path"))
-
-
-def _path_of_title(text: str, title: str | None, note_id: str) -> str:
-    """Return the path of a note that was given none: from its title, else its first heading."""
-    named = _one_title(title) or make_note("", text, note_id).title
-    if not named or named == "note":
-        raise UsageError(
-            "a new note needs a path, a title or a heading",
-            hint="Give a title, or begin the text with # Title.",
-        )
-    named = redact_secrets(named)[0]  # before a slug makes it unlike one
-    return note_path(f"{NOTES}/{make_slug(named) or f'note-{note_id[:4]}'}.md")
-
-
-def _with_body(note: Note, content: str) -> str:
-    """Return a note's text with another body, or with all of it replaced by a text that has its own block."""
-    newline = newline_of(note.text) if note.text else "\n"
-    content = quote_secrets(_ended(content))
-    front = read_front_matter(content)
-    if front.block is not None or front.is_malformed:
-        refuse_malformed(front)
-        own = note.front.id or (note.id if front.id else None)
-        mark = note.text[: len(BOM)] if note.text.startswith(BOM) else ""
-        return mark + (set_field(content, "id", own) if own else content).replace("\n", newline)
-    if note.front.block is None:
-        refuse_malformed(note.front)
-    gap = ""
-    if not content.startswith("\n"):
-        blank = _LEADING_BREAKS.match(note.body)
-        gap = blank[0] if blank else ""
-    return note.text[: note.front.body_start] + gap + content.replace("\n", newline)
-
-
-def _changed(action: str, note: Note, text: str) -> NotePlan:
-    content = _encode(text)
-    before = note.text.encode()
-    changes = () if content == before else (PathChange(note.path, _blob(before), content),)
-    return NotePlan(action, note.path, note.id, changes)
-
-
-def _clean(content: str) -> str:
-    """Return a caller's text with LF line endings and no lone surrogates."""
-    if "\0" in content:
-        raise UsageError("a note is text and holds no NUL")
-    return LINE_BREAK.sub("\n", clean_text(content)).removeprefix(BOM)
-
-
-def _ended(text: str) -> str:
-    return text if not text or text.endswith("\n") else f"{text}\n"
-
-
-def _one_title(title: str | None) -> str | None:
-    if title is None:
-        return None
-    return one_line(clean_text(title)) or None
-
-
-def _encode(text: str) -> bytes:
-    content = text.encode()
-    if len(content) > MAX_FILE:
-        raise RefusedError(
-            f"a note of {len(content)} bytes; at most {MAX_FILE} are read", hint="Split it.", limit=MAX_FILE
-        )
-    return content
-
-
-def _blob(content: bytes) -> str:
-    return hash_object("blob", content)
 
 
 def _unknown(name: str) -> UnknownSource:

@@ -15,6 +15,7 @@ from gitmem.home_context import HomeContext
 from gitmem.home_editing import HomeEditing
 from gitmem.home_episodes import HomeEpisodes
 from gitmem.home_judging import HomeJudging
+from gitmem.home_machine import HomeMachine
 from gitmem.home_memory import HomeMemory
 from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
@@ -23,7 +24,7 @@ from gitmem.home_sessions import HomeSessions
 from gitmem.home_sync import HomeSync
 from gitmem.home_tools import HomeTools
 from gitmem.home_work import HomeWork
-from gitmem.init import InitReport, check_git_format, init_home, prepare_git
+from gitmem.init import InitReport, check_git_format, init_home
 from gitmem.layout import CONFIG_FILE, Layout, find_layout
 from gitmem.ledger import Ledger
 from gitmem.operator_branch import OperatorBranch
@@ -34,10 +35,8 @@ if TYPE_CHECKING:
     from gitmem.agent_sight import Reader
     from gitmem.changes import Hints
     from gitmem.history import LogPage
-    from gitmem.hook_files import HookReport
     from gitmem.importers.jsonl import ImportReport
     from gitmem.indexer import CatchUp
-    from gitmem.machine_settings import Setting, SettingChange
     from gitmem.memory_get import Memory
     from gitmem.reindexing import Reindexed
     from gitmem.search import SearchReply
@@ -54,6 +53,7 @@ class AgentHome(
     HomeMemory,
     HomeEditing,
     HomeJudging,
+    HomeMachine,
     HomeNotes,
     HomeSessions,
     HomeSessionSearch,
@@ -91,6 +91,33 @@ class AgentHome(
     ) -> InitReport:
         """Make `path` an agent home and say what was done."""
         return init_home(Path(path), agent=agent, now=now(), hooks=True)
+
+    @classmethod
+    def clone(
+        cls,
+        url: str,
+        path: str | Path,
+        *,
+        timeout: float | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> AgentHome:
+        """Clone a home into a new folder, with turns, files and tags of episodes, and open it.
+
+        Args:
+            url: path or URL of a repository that a home was synced with.
+            path: of the new folder.
+            timeout: seconds for all of it.
+            now: the wall clock, seconds since 1970.
+
+        Raises:
+            NotAHome: there is no home under that URL; nothing was made.
+            RefusedError: something is at the path.
+            RemoteError: the remote failed or took too long; nothing was made.
+        """
+        from gitmem.clone import clone_home
+
+        clone_home(url, Path(path), timeout=timeout)
+        return cls.open(path, now=now)
 
     @classmethod
     def open(
@@ -355,33 +382,6 @@ class AgentHome(
     def restore_ledger_copy(self) -> Sequence[str]:
         """Make `ledger/` on disk equal to the turn lines; return where foreign bytes were set aside."""
         return self._parts.ledger_copy.reconcile()
-
-    def hooks_list(self) -> HookReport:
-        """Return which of gitmem's Git hooks are installed here."""
-        return self._parts.hooks.states()
-
-    def hooks_install(self) -> HookReport:
-        """Put gitmem's Git hooks there, beside those that are there; a second time changes nothing."""
-        self._parts.check_owner()
-        prepare_git(self.layout, self._parts.repository)
-        return self._parts.hooks.install()
-
-    def hooks_uninstall(self) -> HookReport:
-        """Take gitmem's Git hooks out, and put everything back as it was."""
-        self._parts.check_owner()
-        return self._parts.hooks.uninstall()
-
-    def config_get(self, key: str) -> Any:
-        """Return a setting."""
-        return self._parts.settings.get(key)
-
-    def config_set(self, key: str, value: str) -> SettingChange:
-        """Change a setting of this machine; return what it was and is."""
-        return self._parts.settings.set(key, value)
-
-    def config_list(self) -> list[Setting]:
-        """Return all settings."""
-        return self._parts.settings.list()
 
 
 def _read_config(root: Path) -> HomeConfig:

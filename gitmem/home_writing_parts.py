@@ -292,8 +292,14 @@ class WritingParts(ReadingParts):
                 step()
 
     def _prepare(self) -> None:
-        if self.repository.config(self.layout.branch_setting) is None:
-            prepare_git(self.layout, self.repository)
+        """Make a clone by plain git, which brings no settings and hooks, a whole home at its first open."""
+        if self.repository.config(self.layout.branch_setting) is not None:
+            return
+        prepare_git(self.layout, self.repository)
+        if not HomeOwner(self.layout, self.repository.config).is_other:
+            with suppress(GitmemError, OSError):  # a home without hooks is a home all the same
+                self.hooks.install()
+        self.ledger_copy.reconcile(wait=_SETTLE_WAIT)
 
     def _settle_pending(self) -> None:
         # A signature may need a person at the keyboard, who only wanted to read; the next write asks for it.

@@ -77,11 +77,11 @@ FLOORS = [
         session_search work_files work work_listing past_tree episode_reading episodes verify_ledger verify_episodes
         verify_branch verify_disk verify_index verify_range verify_witness verify
         context_moment episode_anchors
-        context_files context_reading context home_reading_parts home_writing_parts sync_reply branch_sync sync_intake
-        sync_delivery sync
+        context_files context_reading context home_reading_parts home_writing_parts sync_reply
+        branch_sync sync_intake sync_delivery sync clone
         home_parts""",
         # 6 doors
-        """watch_parts vigil watch home_episodes home_notes home_memory home_judging home_editing
+        """watch_parts vigil watch home_episodes home_notes home_memory home_machine home_judging home_editing
         home_sessions home_session_search home_sync home_verify home_tools home_work home_context home demo watch_home
         git_driver cli/ __main__""",
     )

@@ -40,6 +40,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     },
     "Start": {
         "init": Entry("init", "Make a folder an agent home."),
+        "clone": Entry("clone", "Bring a home from a repository to this machine."),
         "demo": Entry("demo", "See gitmem at work on a copy of a small home."),
     },
     "Write": {

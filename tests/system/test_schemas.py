@@ -20,7 +20,7 @@ SCHEMAS = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOL
 EVENT = '{"kind": "message", "role": "user", "text": "The staging port is 2222"}\n'
 
 #: What a command line may name, by the word that stands for it.
-_PATHS = {"file": "more.jsonl", "new": "demo", "bare": "bare.git"}
+_PATHS = {"file": "more.jsonl", "new": "demo", "bare": "bare.git", "clone": "clone"}
 #: Command lines in the order in which they are run in one home, each with its schema; `{ref}` is a message.
 REPLIES = (
     ("init", ["init", "."], ""),
@@ -114,6 +114,7 @@ REPLIES = (
     ("remotes", ["remote", "add", "origin", "{bare}"], ""),
     ("sync", ["sync", "--dry-run"], ""),
     ("sync", ["sync"], ""),
+    ("clone", ["clone", "{bare}", "{clone}"], ""),
     ("remotes", ["remote", "list"], ""),
     ("remotes", ["remote", "remove", "origin"], ""),
     ("demo", ["demo", "--keep", "{new}"], ""),

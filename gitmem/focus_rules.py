@@ -95,8 +95,9 @@ class FocusState:
         return frozenset(item for item in found if item is not None)
 
     def yielded(self) -> frozenset[str]:
-        """Return all work items that gave way and were not brought back."""
-        return frozenset(frame.suspended for focus in self._all() for frame in focus.frames)
+        """Return all work items that gave way and were not brought back; what a session works on did not."""
+        given_way = {frame.suspended for focus in self._all() for frame in focus.frames}
+        return frozenset(given_way) - self.current()
 
     def _all(self) -> Sequence[Focus]:
         return (*self.sessions.values(), self.home)

@@ -75,6 +75,15 @@ class TestYielding:
             state = move_focus(state, end(item))
             assert (state.of("s1").current, state.yielded()) == (back, frozenset(left))
 
+    def test_what_another_session_works_on_did_not_give_way(self) -> None:
+        """A session that never picked begins with the home's focus; leaving it takes it from nobody (§2.5)."""
+        state = focus_after([pick("a"), pick("b", "a", "s2")])
+        assert [state.of(name).current for name in ("s1", "s2")] == ["a", "b"]
+        assert state.yielded() == frozenset()
+        assert move_focus(state, end("b")).of("s2").current == "a"
+        state = focus_after([pick("c", "a")], state)
+        assert state.yielded() == {"a"}
+
     def test_picking_the_caller_unwinds_the_chain(self) -> None:
         """What stood above it is queued again, not brought back later."""
         state = focus_after([pick("a"), pick("b", "a"), pick("c", "b"), pick("a")])

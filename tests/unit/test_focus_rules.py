@@ -76,7 +76,7 @@ class TestYielding:
             assert (state.of("s1").current, state.yielded()) == (back, frozenset(left))
 
     def test_what_another_session_works_on_did_not_give_way(self) -> None:
-        """A session that never picked begins with the home's focus; leaving it takes it from nobody (§2.5)."""
+        """A session that never picked begins with the home's focus; leaving it takes from nobody (§2.5)."""
         state = focus_after([pick("a"), pick("b", "a", "s2")])
         assert [state.of(name).current for name in ("s1", "s2")] == ["a", "b"]
         assert state.yielded() == frozenset()

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from gitmem.entries import parse_store
 from gitmem.git_objects import hash_object
-from gitmem.text_merge import CLASH, merge_stores, merge_text
+from gitmem.text_merge import CLASH, merge_stores, merge_text, sheds_more
 
 CONFLICTS: Final = "conflicts"
 EPISODES: Final = "episodes"
@@ -115,7 +115,9 @@ def merge_path(path: str, base: bytes | None, first: bytes | None, second: bytes
     return PathMerge(live, copies, revived=merged.fate == "revived")
 
 
-def merge_blobs(path: str, base: Blob | None, first: Blob | None, second: Blob | None) -> BlobMerge:
+def merge_blobs(
+    path: str, base: Blob | None, first: Blob | None, second: Blob | None, *, is_shed: bool = False
+) -> BlobMerge:
     """Merge two versions of one path, reading what the rule for its class has to see.
 
     Args:
@@ -123,6 +125,7 @@ def merge_blobs(path: str, base: Blob | None, first: Blob | None, second: Blob |
         base: what both came from.
         first: one side.
         second: the other side.
+        is_shed: the base was forgotten; where the sides clash, the one that kept less of it lives.
     """
     if _below(path, EPISODES):
         return _merge_episode(base, first, second)
@@ -134,7 +137,7 @@ def merge_blobs(path: str, base: Blob | None, first: Blob | None, second: Blob |
         return BlobMerge(None, tuple(blob for blob in (first, second) if blob is not None), "merged")
     if first is None or second is None:
         return BlobMerge(second if first is None else first, fate="revived")
-    return _merge_contents(path, base, first, second)
+    return _merge_contents(path, base, first, second, is_shed=is_shed)
 
 
 def make_blob(content: bytes) -> Blob:
@@ -163,7 +166,7 @@ def conflict_of(copy: str) -> str:
     return original or copy
 
 
-def _merge_contents(path: str, base: Blob | None, first: Blob, second: Blob) -> BlobMerge:
+def _merge_contents(path: str, base: Blob | None, first: Blob, second: Blob, *, is_shed: bool) -> BlobMerge:
     if path in STORES:
         merged = _merge_store(base, first, second)
         if merged is not None:
@@ -172,16 +175,18 @@ def _merge_contents(path: str, base: Blob | None, first: Blob, second: Blob) -> 
         return _whole(first, second)
     if path == CONFIG_FILE:
         return _merge_config(base.content, first, second)
-    return _merge_text(base.content, first, second)
+    shed = sheds_more(base.content, first.content, second.content) if is_shed else None
+    return _merge_text(base.content, first, second, first_wins=shed)
 
 
 def _merge_episode(base: Blob | None, first: Blob | None, second: Blob | None) -> BlobMerge:
     if first == second and first is not None:
         return BlobMerge(first)
-    if base is not None or first is None or second is None:
-        live = next((blob for blob in (base, first, second) if blob is not None), None)
-        return BlobMerge(live, fate="taken" if base is None else "kept")
-    return _whole(first, second)
+    sides = {blob.id: blob for blob in (first, second) if blob is not None}
+    if base is not None:
+        lost = tuple(sides[blob] for blob in sorted(sides) if blob != base.id)
+        return BlobMerge(base, lost, "kept")
+    return _whole(first, second) if first and second else BlobMerge(first or second)
 
 
 def _merge_store(base: Blob | None, first: Blob, second: Blob) -> BlobMerge | None:
@@ -215,8 +220,8 @@ def _leaves(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def _merge_text(base: bytes, first: Blob, second: Blob) -> BlobMerge:
-    merged = merge_text(base, first.content, second.content)
+def _merge_text(base: bytes, first: Blob, second: Blob, *, first_wins: bool | None) -> BlobMerge:
+    merged = merge_text(base, first.content, second.content, first_wins=first_wins)
     live = make_blob(merged.text)
     if merged.lost is None or merged.lost == merged.text:
         return BlobMerge(live, fate="merged")

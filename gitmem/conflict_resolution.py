@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
+from gitmem.branch_merge import EPISODES
 from gitmem.conflict_copies import list_conflicts
 from gitmem.errors import AmbiguousMatch, NotFound, ProtectedPath, RefusedError
 from gitmem.front_matter_edit import ensure_id, set_field
@@ -20,6 +21,7 @@ EDITED: Final = "edited"
 BOTH: Final = "both"
 
 _NOTES: Final = "notes/"
+_EPISODES: Final = f"{EPISODES}/"
 _LISTED: Final = "See what is open: gitmem status"
 
 
@@ -62,7 +64,8 @@ def resolve_conflict(
     Raises:
         NotFound: the path has no copies, or none of that name.
         AmbiguousMatch: several copies have that name.
-        ProtectedPath: a folder stands where the copy would live.
+        ProtectedPath: a folder stands where the text would live, or a file where its folder was; or the
+            text of an episode was to be replaced.
         RefusedError: `both` was asked of a file that is no note.
     """
     copies = list_conflicts(tree).get(path, ())
@@ -72,6 +75,10 @@ def resolve_conflict(
     live = path if path in tree else None
     if keep == LIVE:
         return Resolution(gone, live=live)
+    if path.startswith(_EPISODES) and keep != BOTH:
+        raise ProtectedPath(
+            f"{path} is an episode, which never changes", hint="Keep `live` or `both`.", path=path
+        )
     if keep == EDITED:
         return _with_text(tree, path, gone, edited)
     if keep == BOTH:
@@ -79,7 +86,7 @@ def resolve_conflict(
     copy = _find_copy(copies, keep)
     if not tree[copy].is_regular:
         raise ProtectedPath(f"{copy} is a link; links are not followed", path=copy)
-    _refuse_folder(tree, path)
+    _refuse_taken(tree, path)
     mode = tree[path].mode if live and tree[path].is_regular else FILE_MODE
     return Resolution({**gone, path: TreeFile(mode, tree[copy].id)}, live=path)
 
@@ -100,7 +107,7 @@ def _with_text(
 ) -> Resolution:
     if text is None:
         return Resolution({**gone, path: None} if path in tree else gone)
-    _refuse_folder(tree, path)
+    _refuse_taken(tree, path)
     mode = tree[path].mode if path in tree and tree[path].is_regular else FILE_MODE
     blob = hash_object("blob", text)
     return Resolution({**gone, path: TreeFile(mode, blob)}, {blob: text}, path)
@@ -113,7 +120,7 @@ def _with_notes(
     read: Callable[[str], bytes],
     mint_id: Callable[[], str],
 ) -> Resolution:
-    if not path.startswith(_NOTES):
+    if not path.startswith((_NOTES, _EPISODES)):
         raise RefusedError(
             f"{path} is no note, so no second one can stand beside it",
             hint="Keep `live` or a copy, or edit the file and keep `edited`.",
@@ -122,7 +129,10 @@ def _with_notes(
     files, made, notes = dict(gone), {}, []
     for copy in (copy for copy in gone if tree[copy].is_regular):
         name = _free_path(tree, path, PurePosixPath(copy).stem)
-        content = _with_own_id(read(tree[copy].id), mint_id)
+        _refuse_taken(tree, name)
+        content = read(tree[copy].id)
+        if path.startswith(_NOTES):
+            content = _with_own_id(content, mint_id)
         blob = hash_object("blob", content)
         files[name], made[blob] = TreeFile(FILE_MODE, blob), content
         notes.append(name)
@@ -150,8 +160,11 @@ def _with_own_id(content: bytes, mint_id: Callable[[], str]) -> bytes:
         return content
 
 
-def _refuse_folder(tree: Mapping[str, TreeFile], path: str) -> None:
+def _refuse_taken(tree: Mapping[str, TreeFile], path: str) -> None:
+    """Refuse a place for a text that is a folder by now, or lies below what is a file."""
+    hint = "Keep `live`, or put the text elsewhere yourself."
     if any(other.startswith(f"{path}/") for other in tree):
-        raise ProtectedPath(
-            f"{path} is a folder now", hint="Keep `live`, or `both` for a note beside it.", path=path
-        )
+        raise ProtectedPath(f"{path} is a folder now", hint=hint, path=path)
+    for folder in map(str, PurePosixPath(path).parents):
+        if folder in tree:
+            raise ProtectedPath(f"{folder} is a file now", hint=hint, path=folder)

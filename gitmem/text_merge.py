@@ -56,7 +56,16 @@ def wins(text: bytes, other: bytes) -> bool:
     return hash_object("blob", text) > hash_object("blob", other)
 
 
-def merge_text(base: bytes, first: bytes, second: bytes, *, keep_both: bool = True) -> TextMerge:
+def sheds_more(base: bytes, text: bytes, other: bytes) -> bool:
+    """Say whether `text` lives where the base was forgotten: the one with fewer lines of it, else by id."""
+    old = {line for line in _split(base) if line.strip()}
+    kept, other_kept = (len(old.intersection(_split(side))) for side in (text, other))
+    return wins(text, other) if kept == other_kept else kept < other_kept
+
+
+def merge_text(
+    base: bytes, first: bytes, second: bytes, *, keep_both: bool = True, first_wins: bool | None = None
+) -> TextMerge:
     """Merge two versions of a text by line; a missing last line feed is added.
 
     Args:
@@ -64,9 +73,11 @@ def merge_text(base: bytes, first: bytes, second: bytes, *, keep_both: bool = Tr
         first: one side.
         second: the other side; exchanging them changes nothing.
         keep_both: whether two insertions at one place may both stand, one behind the other.
+        first_wins: which side lives where they clash; None leaves it to `wins`.
     """
     regions = [*_regions(_split(base), _split(first), _split(second), keep_both=keep_both)]
-    first_wins = wins(first, second)
+    if first_wins is None:
+        first_wins = wins(first, second)
     if all(region.agreed is not None for region in regions):
         return TextMerge(_told(regions, first=True))
     blurred = b"".join(CLASH if region.agreed is None else b"".join(region.agreed) for region in regions)

@@ -15,6 +15,7 @@ from typing import Final, Literal
 from gitmem.branch_merge import EPISODES, Blob, BlobMerge, conflict_of, make_blob, merge_blobs
 from gitmem.closed_tree import close_tree
 from gitmem.conflict_copies import Copy, copies_in, is_copy, list_conflicts, merge_copies, place_copies
+from gitmem.errors import ObjectMissing
 from gitmem.forgotten import Receipts
 from gitmem.merge_moves import Tree, follow_moves
 from gitmem.path_names import find_twins, name_fault, path_harm
@@ -134,7 +135,10 @@ class _Merge:
             self._decide(path, *(side.get(path) for side in sides), virtual=virtual)
         self._fates.update((path, "moved") for path in moved if self._fates[path] == "taken")
         self._close_result()
-        self._place()
+        if virtual:
+            # What was no copy in a base is none in what they stand for: a side without it took nothing away.
+            self._copies &= merge_copies(was, one, two)
+        self._place(virtual=virtual)
 
     def result(self) -> TreeMerge:
         """Return what was decided."""
@@ -180,7 +184,7 @@ class _Merge:
                 edit = sides[other].get(path)
                 if edit is None or path in self._raw[gone] or not edit.is_regular or _is_fixed(path):
                     continue
-                became = (path, base.id) in copies[gone] - copies[0] and edit.id != base.id
+                became = (path, base.id) in copies[gone] - copies[0] - copies[other] and edit.id != base.id
                 if became or self._receipts.is_forgotten_blob(base.id):
                     self._copies.discard((path, base.id))
                     self._copies.add((path, edit.id))
@@ -199,6 +203,7 @@ class _Merge:
     ) -> None:
         files = [file for file in (base, first, second) if file is not None]
         if _is_fixed(path) and any(file.is_regular for file in files):
+            self._dropped.update((path, file) for file in (first, second) if file and not file.is_regular)
             base, first, second = (_regular(file) for file in (base, first, second))
         elif first == second or base in (first, second):
             self._take(path, second if first == base else first, "taken")
@@ -206,11 +211,24 @@ class _Merge:
         elif not all(file.is_regular for file in files):
             self._choose(path, first, second)
             return
-        merged = merge_blobs(path, *(self._blob_of(file) for file in (base, first, second)))
+        shed = self._forgotten_base(path) if base is None and first and second else None
+        was, one, two = (self._blob_of(file) for file in (base or shed, first, second))
+        merged = merge_blobs(path, was, one, two, is_shed=shed is not None)
         live = merged.blurred if virtual and merged.blurred else merged.live
         self._copies.update((path, self._keep(blob)) for blob in merged.lost)
         mode = _merge_mode(base, first, second, merged)
         self._take(path, None if live is None else TreeFile(mode, self._keep(live)), merged.fate)
+
+    def _forgotten_base(self, path: str) -> TreeFile | None:
+        """Return what both sides of a path came from, if it was forgotten and is not purged yet."""
+        file = self._raw[0].get(path)
+        if file is None or not file.is_regular or not self._receipts.is_forgotten_blob(file.id):
+            return None
+        try:
+            self._content(file.id)
+        except ObjectMissing:
+            return None
+        return file
 
     def _choose(self, path: str, first: TreeFile | None, second: TreeFile | None) -> None:
         """Decide between a link or a submodule and something else, without reading either."""
@@ -237,7 +255,7 @@ class _Merge:
         self._forgotten |= closed.forgotten
         self._copies = {copy for copy in self._copies if not self._receipts.is_forgotten_blob(copy[1])}
 
-    def _place(self) -> None:
+    def _place(self, *, virtual: bool) -> None:
         """Give the copies their names; a file in whose place a folder is needed becomes a copy."""
         while True:
             folders = _folders_of([*self._files, *self._skipped]) | {*self._skipped}
@@ -250,10 +268,10 @@ class _Merge:
             for path in clashing:
                 file = self._files.pop(path)
                 self._fates[path] = "folder"
-                if file.is_regular:
-                    self._copies.add((conflict_of(path), file.id))
-                else:
+                if not file.is_regular:
                     self._dropped[path] = file
+                elif not virtual:
+                    self._copies.add((conflict_of(path), file.id))
 
     def _blob_of(self, file: TreeFile | None) -> Blob | None:
         return None if file is None else self._blob(file.id)

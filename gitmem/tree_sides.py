@@ -13,7 +13,7 @@ from gitmem.tree_edit import TreeFile
 
 #: Deeper folders and more of both than any home has; a few small trees can tell of billions of files.
 MAX_DEPTH: Final = 128
-MAX_FILES: Final = 1_000_000
+MAX_FILES: Final = 250_000
 
 
 class TreeReader(Protocol):

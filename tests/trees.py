@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gitmem.errors import ObjectMissing
 from gitmem.forgotten import Receipts, read_receipts, receipt_path
 from gitmem.git_objects import hash_object
 from gitmem.repository import FILE_MODE
@@ -30,6 +31,8 @@ class Blobs:
     def read(self, blob: str) -> bytes:
         """Return a content."""
         self.reads.append(blob)
+        if blob not in self.contents:
+            raise ObjectMissing(f"no object {blob}")
         return self.contents[blob]
 
     def tree(

@@ -168,8 +168,12 @@ def test_episodes_never_change_and_never_go(blobs: Blobs) -> None:
     """An episode is what it was, whatever either side did, in tree and mode."""
     path = "episodes/2026-01/02-x-0a1b.md"
     base = blobs.tree({path: "was\n"})
-    for one, two in (({}, {}), ({}, blobs.tree({path: "new\n"})), (blobs.tree({path: "1\n"}), {})):
-        assert blobs.merge(base, one, two).files == base
+    assert blobs.merge(base, {}, {}).files == base
+    assert blobs.merge(base, {}, base).files == base
+    edited = conflict_path(path, b"new\n")
+    merged = blobs.merge(base, {}, blobs.tree({path: "new\n"}))
+    assert blobs.texts(merged.files) == {path: "was\n", edited: "new\n"}
+    assert merged.conflicts == {path: (edited,)}
     link = {path: TreeFile(LINK_MODE, blobs.put("/etc/passwd"))}
     assert blobs.merge(base, link, link).files == base
     moved = blobs.tree({"episodes/2026-01/03-y-0a1b.md": "was\n"})
@@ -317,11 +321,31 @@ def test_what_a_merge_puts_together_is_closed_too(blobs: Blobs) -> None:
 
 
 def test_a_virtual_base_tells_a_clash_by_a_line_that_no_file_holds(blobs: Blobs) -> None:
-    """Against it both sides count as changed; equal stores are the bytewise smaller file."""
+    """Against it both sides count as changed; equal stores are the bytewise smaller file.
+
+    A copy that no base had is none in it: a side that came to rest otherwise would seem to have ended it.
+    """
     base = blobs.tree({"notes/a.md": "t\n0\n", "memory/USER.md": "a\n"})
     one = blobs.tree({"notes/a.md": "t\n1\n", "memory/USER.md": "x\n§\ny\n"})
     two = blobs.tree({"notes/a.md": "t\n2\n", "memory/USER.md": "x\r\n§\r\ny\r\n"})
     folded = merge_trees(base, one, two, blobs.read, virtual=True)
     assert folded.made[folded.files["notes/a.md"].id] == b"t\n" + CLASH
     assert folded.files["memory/USER.md"] == one["memory/USER.md"]
-    assert [*folded.conflicts] == ["notes/a.md"]
+    assert not folded.conflicts
+
+
+def test_of_two_edits_of_what_was_forgotten_the_one_that_shed_more_lives(blobs: Blobs) -> None:
+    """A passage was removed and its versions listed; an edit of the same lines elsewhere is the copy."""
+    for number in range(6):  # whichever blob id is the larger one
+        base, cleaned, edited = (
+            blobs.tree({"notes/a.md": text})
+            for text in ("a\npin\nb\n", f"a\nnone {number}\nb\n", "a\npin\nmore\nb\n")
+        )
+        receipts = forget(blobs=(base["notes/a.md"].id,))
+        merged = blobs.merge(base, cleaned, edited, receipts)
+        assert merged.files["notes/a.md"] == cleaned["notes/a.md"]
+        assert [*merged.conflicts] == ["notes/a.md"]
+    shed, apart = (blobs.tree({"notes/a.md": text}) for text in ("a\nb\n", "a\npin\nb\nnew\n"))
+    assert blobs.texts(blobs.merge(base, shed, apart, receipts).files) == {"notes/a.md": "a\nb\nnew\n"}
+    del blobs.contents[base["notes/a.md"].id]  # purged
+    assert len(blobs.texts(merge_trees(base, shed, apart, blobs.read, receipts=receipts).files)) == 2

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from stat import S_ISDIR
 from typing import Any, Final
 
-from gitmem.branch_changes import PathChange, Settled
+from gitmem.branch_changes import PathChange, Settled, WriteOutcome
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.config import HomeConfig, parse_config
 from gitmem.content_checks import GIT_FILES, CheckFinding, allowed_uses, check_file
@@ -121,19 +121,24 @@ def commit_found(
         skipped += [{"path": one.path, "reason": f"{one.rule}: {one.message}. {one.fix}"} for one in findings]
         return CommitReply(newest, REFUSED, None, _listed(before), (), before, skipped, rows)
     rules = [one.rule for one in findings] + _uses(edits.changes, snapshot, allowed)
-    subject, _, body = (message or edit_subject(changed)).partition("\n")
-    outcome = branch.write(
-        edits.changes,
-        message=format_message(
-            subject, [(KIND, "edit"), (ALLOWED, ", ".join(dict.fromkeys(rules)) or None)], body
-        ),
+    outcome = _write(branch, edits.changes, message or edit_subject(changed), rules)
+    return CommitReply(
+        outcome.committed, outcome.reason, None, _listed(changed), changed, before, skipped, rows
+    )
+
+
+def _write(
+    branch: OperatorBranch, changes: Sequence[PathChange], message: str, rules: Sequence[str]
+) -> WriteOutcome:
+    subject, _, body = message.partition("\n")
+    allowed = ", ".join(dict.fromkeys(rules)) or None
+    return branch.write(
+        changes,
+        message=format_message(subject, [(KIND, "edit"), (ALLOWED, allowed)], body),
         author=branch.operator,
         operation="commit",
         turn=None,
         defer=False,
-    )
-    return CommitReply(
-        outcome.committed, outcome.reason, None, _listed(changed), changed, before, skipped, rows
     )
 
 

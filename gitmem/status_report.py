@@ -19,7 +19,7 @@ from gitmem.memory_status import MemoryStatus
 from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import Proposal
 from gitmem.prose_section import count_prose
-from gitmem.repository import Repository, read_path
+from gitmem.repository import Head, Repository, read_path
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
 from gitmem.times import format_time, short_time
 from gitmem.tree_files import Skipped
@@ -69,65 +69,33 @@ class StatusParts:
 
 def collect_status(parts: StatusParts) -> Status:
     """Return the state of a home, with everything that wants a person's eye."""
-    layout, config = parts.layout, parts.config
-    stores = list(_stores(layout, config))
+    layout = parts.layout
+    stores = list(_stores(layout, parts.config))
     pending = [_pending(write, parts.now) for write in parts.branch.pending()]
     conflicts = conflict_copies(layout)
     head = parts.repository.head()
-    hooks = HookFiles(layout, parts.repository)
-    git = {
-        "head": head.commit,
-        "branch": head.branch.removeprefix("refs/heads/") if head.branch else None,
-        "pinned": parts.pinned,
-        "obstacle": parts.branch.obstacle(),
-        "hooks_not_run": hooks.not_run(),
-        "hooks": {hook.id: hook.state for hook in hooks.states().hooks},
-    }
+    git = _git(parts, head)
     watch = watch_facts(layout, parts.now)
-    home = {
-        "id": config.home_id,
-        "agent": config.agent,
-        "path": str(layout.root),
-        "format": config.format,
-        "notes": parts.notes.total,
-    }
     findings = [
         *_git_findings(git, find_lock(layout, head)),
         *_ledger_findings(parts.repository, head.commit),
         *_turn_findings(parts.turns),
         *_rescue_findings(parts.repository),
         *_pending_findings(pending),
-        *(
-            Finding("pending", CORRUPT, f"{name}: a waiting write that cannot be read", path=name)
-            for name in parts.branch.damaged()
-        ),
+        *_damaged_findings(parts.branch.damaged()),
         *parts.work,
         *_edit_findings(parts.edits),
         *_conflict_findings(conflicts),
         *_file_findings(parts.notes, stores),
         *_withheld_findings(parts.withheld),
         *parts.memory.findings,
-        *_proposal_findings(parts.proposals),
-        *(
-            Finding(
-                "proposals",
-                CORRUPT,
-                f"{path.name}: a proposal that cannot be read",
-                hint=f"Look at it; to be rid of it: rm {shlex.quote(str(path))}",
-                path=path.name,
-            )
-            for path in parts.damaged_proposals
-        ),
+        *_proposal_findings(parts.proposals, parts.damaged_proposals),
         *_index_findings(parts.index, {*_named_files(parts.notes, stores), parts.turns["astray"]}),
-        *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in config.problems),
-        *(
-            Finding("watch", 0, f"watch: {reason}")
-            for reason in watch.get("reasons", ())
-            if watch.get("running")
-        ),
+        *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in parts.config.problems),
+        *_watch_findings(watch),
     ]
     return Status(
-        home,
+        _home(parts),
         git,
         parts.turns,
         pending,
@@ -139,6 +107,38 @@ def collect_status(parts: StatusParts) -> Status:
         [_proposal(one, parts.now) for one in parts.proposals],
         findings,
     )
+
+
+def _home(parts: StatusParts) -> dict[str, Any]:
+    return {
+        "id": parts.config.home_id,
+        "agent": parts.config.agent,
+        "path": str(parts.layout.root),
+        "format": parts.config.format,
+        "notes": parts.notes.total,
+    }
+
+
+def _git(parts: StatusParts, head: Head) -> dict[str, Any]:
+    hooks = HookFiles(parts.layout, parts.repository)
+    return {
+        "head": head.commit,
+        "branch": head.branch.removeprefix("refs/heads/") if head.branch else None,
+        "pinned": parts.pinned,
+        "obstacle": parts.branch.obstacle(),
+        "hooks_not_run": hooks.not_run(),
+        "hooks": {hook.id: hook.state for hook in hooks.states().hooks},
+    }
+
+
+def _damaged_findings(names: Sequence[str]) -> Iterator[Finding]:
+    for name in names:
+        yield Finding("pending", CORRUPT, f"{name}: a waiting write that cannot be read", path=name)
+
+
+def _watch_findings(watch: Mapping[str, Any]) -> Iterator[Finding]:
+    if watch.get("running"):
+        yield from (Finding("watch", 0, f"watch: {reason}") for reason in watch.get("reasons", ()))
 
 
 def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:
@@ -194,11 +194,19 @@ def _proposal(proposal: Proposal, now: float) -> dict[str, Any]:
     return {"id": proposal.id, "summary": proposal.summary, "origin": proposal.origin, "age_seconds": age}
 
 
-def _proposal_findings(proposals: Sequence[Proposal]) -> Iterator[Finding]:
+def _proposal_findings(proposals: Sequence[Proposal], damaged: Sequence[Path]) -> Iterator[Finding]:
     if proposals:
         since = short_time(format_time(proposals[0].created_at))
         wait = f"{counted(len(proposals), 'proposal waits', 'proposals wait')} for your word"
         yield Finding("proposals", 0, f"{wait}, the oldest since {since}", "Look: gitmem proposals list")
+    for path in damaged:
+        yield Finding(
+            "proposals",
+            CORRUPT,
+            f"{path.name}: a proposal that cannot be read",
+            hint=f"Look at it; to be rid of it: rm {shlex.quote(str(path))}",
+            path=path.name,
+        )
 
 
 def _git_findings(git: Mapping[str, Any], lock: Path | None) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import select
 import signal
 import socket
 import subprocess
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Final, cast
@@ -52,7 +53,8 @@ class Channel:
         self._inlet = inlet
         self._outlet = outlet
         self._words = words
-        self._release = release
+        # Also when a remote is dropped without `close`: no child may stay behind.
+        self._release = weakref.finalize(self, release)
         self._explain = explain
         self._ahead = bytearray()
         self._ended = False

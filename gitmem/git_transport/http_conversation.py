@@ -187,6 +187,8 @@ class HttpConversation:
             connection.putheader("Transfer-Encoding", "chunked")
         connection.endheaders(body, encode_chunked=body is not None and not isinstance(body, bytes))
         self._response = connection.getresponse()
+        if self._watch.fired:
+            raise self._deadline.passed()  # headers that were cut off look like headers that ended
         return self._response
 
     def _headers(self, connection: Connection) -> dict[str, str]:

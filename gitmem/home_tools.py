@@ -36,6 +36,10 @@ _WORK: Final[Mapping[str, Sequence[str]]] = {
 }  # fmt: skip
 
 
+#: What these need beside.
+_NEEDED_WORK: Final[Mapping[str, Sequence[str]]] = {"create": ("objective",), "wait": ("waiting_for",)}
+
+
 class ToolHome(Protocol):
     """What the tools call of a home; the arguments are those of `AgentHome`."""
 
@@ -250,6 +254,7 @@ class Tools:
         if action not in _WORK:
             raise UsageError(f"action is one of {', '.join((*_WORK, 'list', 'show'))}", field="action")
         chosen = {name: given[name] for name in _WORK[action] if given.get(name) is not None}
+        _refuse_of_others(action, given)
         if action == "create":
             return self._home.work_create(_needed(given, "objective"), **chosen, **cause)
         if action == "wait":
@@ -286,6 +291,16 @@ def _parse(arguments: Arguments | str | None) -> dict[str, Any]:
     if not isinstance(arguments, Mapping):
         raise UsageError("the arguments are an object")
     return {str(name): value for name, value in arguments.items()}
+
+
+def _refuse_of_others(action: str, given: Arguments) -> None:
+    """Refuse arguments of `memory_work` that belong to another action: their words would be lost."""
+    own = {*_WORK[action], "work_item_id", *_NEEDED_WORK.get(action, ())}
+    known = {name for names in (*_WORK.values(), *_NEEDED_WORK.values()) for name in names}
+    for name in given:
+        if name in known - own and given[name] not in (None, "", [], False):
+            hint = f"Arguments of {action}: {', '.join(sorted(own))}."
+            raise UsageError(f"{action} takes no {name}", hint=hint, field=name)
 
 
 def _refuse_unknown(tool: ToolDescription, given: Arguments) -> None:

@@ -303,9 +303,21 @@ class Work:
         links = by.open_turn.links if by.open_turn is not None else {"session": event.session}
         work = TurnWork(self._reader.source(), event.id, links, [event], is_completed=True)
         ready = work.ready(event)
-        if ready is not None:
+        if ready is None:
+            return None
+        try:
             next_snapshot(ready, work.heads(event.kind, event.object))
+        except GitmemError:
+            # Somebody may have made the same change since: then it is none any more.
+            if work.ready(event) is not None:
+                raise
+            return None
         return ready
+
+    def _is_recorded(self, event: Event) -> bool:
+        """Say whether a change is in the ledger: one that somebody else made before was none."""
+        name = event.object or ""
+        return self._reader.source().snapshot(event.kind, name, event.id) is not None
 
     def _reply(self, event: Event, ready: Event, item: str | None, turn: Turn, before: _Before) -> WorkReply:
         receipt = turn.receipt
@@ -321,6 +333,7 @@ class Work:
             turn_id=receipt.turn_id,
             committed=receipt.committed,
             reason=receipt.reason,
+            unchanged=receipt.committed is not None and not self._is_recorded(event),
             wait=after.waits.get(event.object or "") if event.kind == "wait" else None,
             cancelled_waits=_ended_waits(before, after),
             pick=body.get("pick"),

@@ -25,6 +25,7 @@ class WorkItem(JsonView):
         result_brief: ref of the brief that reports its end.
         plan_path: where its plan lies while it is open; None for a work item older than plans.
         diverged: ids of snapshots that were written elsewhere without knowing the one that counts.
+        reason: why it was changed last, so also why it was dropped; None where nobody said.
     """
 
     id: str
@@ -46,6 +47,7 @@ class WorkItem(JsonView):
     plan_path: str | None
     diverged: tuple[str, ...]
     schedule: Schedule
+    reason: str | None = None
 
     @property
     def current_todo(self) -> TodoItem | None:
@@ -136,6 +138,7 @@ def item_from(state: State, load: Workload, *, is_due: bool) -> WorkItem:
         plan_path=text_of(body, "plan_path"),
         diverged=tuple(head.id for head in state.diverged),
         schedule=schedule(load),
+        reason=text_of(body, "reason"),
     )
 
 

@@ -269,7 +269,8 @@ def describe_detail(detail: WorkDetail) -> str:
     """Return a work item in full, for people."""
     item = detail.work_item
     lines = [_headline(item), f"  revision {item.revision}, {item.created_at[:10]} to {item.updated_at[:10]}"]
-    for name in ("delivery_target", "blocked_by", "workspace", "report"):
+    ended = () if item.is_open else ("report", "reason")
+    for name in ("delivery_target", "blocked_by", "workspace", *ended):
         value = getattr(item, name)
         if value:
             lines.append(f"  {name.replace('_', ' ')}: {value}")

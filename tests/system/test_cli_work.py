@@ -180,6 +180,8 @@ def test_a_model_keeps_track_by_its_tool(home: Path) -> None:
         assert call(action="complete", work_item_id="w1")["code"] == "completion_report_missing"
         assert call(action="complete", work_item_id="w1", report=7)["code"] == "invalid_input"
         assert call(action="dance")["code"] == "invalid_input"
+        assert call(action="update", work_item_id="w1", report="done")["code"] == "invalid_input"
+        assert call(action="update", work_item_id="w1", report="", objective="Move")["unchanged"] is True
         assert call(action="update", work_item_id=["w1"])["code"] == "invalid_input"
         assert call(action="create", objective="x", todo={"text": "y"})["code"] == "invalid_record"
         shown = call(action="show", work_item_id="w1")

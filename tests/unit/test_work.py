@@ -76,6 +76,37 @@ class TestChanges:
         again = home.work_complete(item.id, "It is moved.", session="s1")
         assert (again.unchanged, again.turn_id) == (True, None)
 
+    def test_why_it_was_dropped_is_told(self, home: AgentHome) -> None:
+        """A work item without a result has at least a reason."""
+        home.work_create("Move", work_item_id="w1")
+        home.work_drop("w1", reason="the vendor did it")
+        assert home.work_show("w1").work_item.reason == "the vendor did it"
+
+    @pytest.mark.parametrize("moment", ["foreseeing", "sealing"])
+    def test_what_another_process_did_just_before_is_no_change(self, home: AgentHome, moment: str) -> None:
+        """Completing twice is once (W4), also where two processes do it at the same time."""
+        home.work_create("Move", work_item_id="w1")
+        with AgentHome.open(home.layout.root, now=home._parts.now) as other:
+            source = home._parts.work_state.source()
+            heads, told = source.heads, other.work_complete
+
+            def late(kind: str, name: str) -> Any:
+                found = heads(kind, name)
+                calls.append(name)
+                if len(calls) == at:
+                    told("w1", "done")
+                return found
+
+            calls: list[str] = []  # between two looks at the ledger, or behind the last before sealing
+            at = 1 if moment == "foreseeing" else 2
+            source.heads = late  # type: ignore[method-assign]
+            try:
+                reply = home.work_complete("w1", "done")
+            finally:
+                source.heads = heads  # type: ignore[method-assign]
+        assert reply.unchanged
+        assert home.work_show("w1").work_item.revision == 2
+
     def test_nothing_named_changes_nothing(self, home: AgentHome) -> None:
         """No revision, no turn (W1)."""
         item = home.work_create("Move", work_item_id="w1").work_item_id

@@ -45,6 +45,8 @@ def close_tree(files: Mapping[str, TreeFile], receipts: Receipts, read: Callable
         receipts: in force.
         read: returns the content of a blob.
     """
+    if not (receipts.blobs or receipts.entries or receipts.records):
+        return ClosedTree(files)
     touched = [path for path, file in files.items() if _may_hold(path, file, receipts)]
     if not touched:
         return ClosedTree(files)

@@ -116,9 +116,10 @@ class _Merge:
         self._refused: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self._dropped: dict[str, TreeFile] = {}
-        self._raw = [self._without_harm(tree) for tree in trees]
+        changed = _differing(*trees)
+        self._raw = [self._without_harm(tree, changed) for tree in trees]
         self._closed = [self._close(tree) for tree in self._raw]
-        self._changed = _differing(*self._closed)
+        self._changed = _differing(*self._closed) if self._refused or self._forgotten else changed
         self._files: dict[str, TreeFile] = {}
         self._copies: set[Copy] = set()
 
@@ -157,18 +158,21 @@ class _Merge:
             odd={path: fault for path in sorted(changed) if (fault := name_fault(path))},
         )
 
-    def _without_harm(self, tree: Tree) -> Tree:
-        """Return a tree without what Git itself would refuse; modes of files become those that Git writes."""
-        faults = {path: fault for path, file in tree.items() if (fault := _fault(path, file))}
+    def _without_harm(self, tree: Tree, changed: Collection[str]) -> Tree:
+        """Return a tree without what Git itself would refuse; modes of files become those that Git writes.
+
+        What stands in all three trees came by no merge.
+        """
+        here = [path for path in changed if path in tree]
+        faults = {path: fault for path in here if (fault := _fault(path, tree[path]))}
         self._refused.update(faults)
-        odd = [path for path, file in tree.items() if file.mode not in _MODES]
-        if not faults and not odd:
+        if not faults and all(tree[path].mode in _MODES for path in here):
             return tree
-        return {
-            path: replace(file, mode=_plain_mode(file.mode))
-            for path, file in tree.items()
-            if path not in faults
-        }
+        safe = {path: file for path, file in tree.items() if path not in faults}
+        safe.update(
+            (path, replace(tree[path], mode=_plain_mode(tree[path].mode))) for path in here if path in safe
+        )
+        return safe
 
     def _close(self, tree: Tree) -> Tree:
         closed = close_tree(tree, self._receipts, self._content)

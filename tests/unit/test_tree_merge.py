@@ -242,6 +242,15 @@ def test_what_git_refuses_is_left_out_and_told(blobs: Blobs) -> None:
     assert {file.mode for file in blobs.merge({}, shared, {}).files.values()} == {FILE_MODE, EXECUTABLE_MODE}
 
 
+def test_what_stands_in_all_trees_is_no_concern_of_a_merge(blobs: Blobs) -> None:
+    """A mode that an old Git wrote stays where nobody touches it, beside one that is made plain."""
+    old = {"old": TreeFile(0o100664, blobs.put("old"))}
+    new = {"new": TreeFile(0o100664, blobs.put("new"))}
+    merged = blobs.merge(old, {**old, **new}, old)
+    assert merged.files == {**old, "new": TreeFile(FILE_MODE, new["new"].id)}
+    assert [*merged.fates] == ["new"]
+
+
 def test_names_that_are_one_name_elsewhere_are_told(blobs: Blobs) -> None:
     """Both files stay, the pair is reported, and nobody is told to delete one (OPEN-GIT-25, 28)."""
     one = blobs.tree({"notes/Plan.md": "1\n", "notes/Caf\u00e9.md": "c\n", "notes/same.md": "s\n"})

@@ -285,7 +285,7 @@ _FIELDS = st.sampled_from(
 )
 @example(["tags:\n  - x\n  - Y # c"], "\n", "", "", "0,1")
 def test_an_edit_changes_one_line(fields, newline, mark, body, value):
-    """Set a title, add a tag: at most one line for each differs unless the old value had several (OPEN-FM-05)."""
+    """Set a title, add a tag: at most a line for each differs unless the old had several (OPEN-FM-05)."""
     note = mark + _note("\n".join(fields), body).replace("\n", newline)
     front = read_front_matter(note)
     assume(not front.is_malformed and front.block is not None)

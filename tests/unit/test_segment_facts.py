@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -132,6 +133,7 @@ def test_what_is_damaged_in_the_file_is_read_again(
     assert (healed.facts.values(), healed.count) == (expected, 0)
 
 
+@pytest.mark.slow
 def test_the_file_grows_by_what_is_new_and_is_made_anew_in_time(desk: Desk) -> None:
     """Keeping costs as much as what changed, not as the ledger; what is superseded does not pile up."""
     reader = Reader(desk)
@@ -196,7 +198,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(steps=STEPS)
 def test_objects_are_the_same_with_and_without_what_was_kept(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, object]]

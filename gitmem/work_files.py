@@ -16,6 +16,8 @@ from gitmem.subjects import work_subject
 from gitmem.work_item import WorkItem
 from gitmem.work_state import WorkReader, WorkState
 
+#: Plans that are put back at once, each with a commit; the others follow with the next turns.
+MOST_AT_ONCE: Final = 20
 #: Notices of plans that were not yet told to be left; of the others people know.
 _TOLD: Final = frozenset({NEW, WRITTEN, CHANGED})
 
@@ -155,16 +157,21 @@ class WorkFiles:
         """Put right what people committed; what another machine wrote of it, its own records explain."""
         state = self._reader.state()
         warnings: list[str] = []
+        written = 0
         for plan in self._sight.changed():
             name = self.plans.owner(plan.path, state.items)
             if name is None or name in self._waiting():
                 continue
             move = self.plans.settle(state.items[name])
-            if move.changes and not self._sight.is_own(plan):
-                why, is_done = self._write(state.items[name], move)
-                warnings += [*(move.warnings or _moved(move)), *([why] if why else [])]
-                if not is_done:
-                    self._notices.put({name: LEFT})
+            if not move.changes or self._sight.is_own(plan):
+                continue
+            if written == MOST_AT_ONCE:
+                return warnings
+            written += 1
+            why, is_done = self._write(state.items[name], move)
+            warnings += [*(move.warnings or _moved(move)), *([why] if why else [])]
+            if not is_done:
+                self._notices.put({name: LEFT})
         self._sight.done()
         return warnings
 

@@ -11,7 +11,7 @@ from branches import status
 from homes import new_home
 
 from fixtures import CounterClock, fsck, git
-from gitmem import AgentHome
+from gitmem import AgentHome, work_files
 from gitmem.plan_notices import CHANGED, NEW, PlanNotices
 from gitmem.records import Receipt
 
@@ -123,6 +123,21 @@ class TestCommittedByHand:
         git("commit", "-q", "--no-verify", "-am", message, cwd=home.layout.root)
         assert list(say(home).warnings) == []
         assert "objective: Move both\n" in path.read_text()
+
+    def test_many_are_put_back_in_several_turns(
+        self, home: AgentHome, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nobody's turn waits for a commit of each of hundreds of plans."""
+        monkeypatch.setattr(work_files, "MOST_AT_ONCE", 2)
+        for name in ("w2", "w3"):
+            home.work_create("Move the database", work_item_id=name)
+        say(home)
+        plans = list((home.layout.root / "work").rglob("plan.md"))
+        for path in plans:
+            path.write_text(path.read_text().replace("Move the database", "Sell it"))
+        git("commit", "-q", "--no-verify", "-am", "mine", cwd=home.layout.root)
+        assert [len(say(home).warnings) for _ in range(3)] == [2, 1, 0]
+        assert all("Move the database" in path.read_text() for path in plans)
 
     def test_nothing_is_done_on_another_branch(self, home: AgentHome) -> None:
         """The plan of the home is that of its branch."""

@@ -1,7 +1,7 @@
 """The seam to Git: what gitmem asks of an object store and its refs, in plain types.
 
 Object ids are 40 hex digits as `str`; contents and paths inside trees are bytes and `str`. Implementations:
-`backends/dulwich_repository.py` and, in memory, `testing/memory_repository.py`; both pass
+`backends/dulwich_repository/` and, in memory, `testing/memory_repository.py`; both pass
 `tests/contract/repository_contract.py`.
 """
 

@@ -54,7 +54,7 @@ FLOORS = [
         commit_signing new_repository ref_files pack_files pack_sources private_folder search_index
         index_folder index_damage memory_part changes cat_file remote_repository push_rules templates/""",
         # 3 one library each, and the fakes
-        """backends/dulwich_repository backends/whoosh_index/ backends/tantivy_index/
+        """backends/dulwich_repository/ backends/whoosh_index/ backends/tantivy_index/
         backends/watchdog_changes git_transport/ testing/""",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_files branch_snapshot
@@ -78,7 +78,7 @@ FLOORS = [
         verify_branch verify_disk verify_index verify_range verify_witness verify
         context_moment episode_anchors
         context_files context_reading context home_reading_parts home_writing_parts sync_reply
-        branch_sync sync_intake sync_delivery sync clone
+        branch_sync sync_intake sync_delivery sync clone text_origin resolving
         home_parts""",
         # 6 doors
         """watch_parts vigil watch home_episodes home_notes home_memory home_machine home_judging home_editing
@@ -89,7 +89,7 @@ FLOORS = [
 
 #: Library -> the one file, or the one family, that may import it.
 FENCES = {
-    "dulwich": "backends/dulwich_repository",
+    "dulwich": "backends/dulwich_repository/",
     "whoosh": "backends/whoosh_index/",
     "tantivy": "backends/tantivy_index/",
     "watchdog": "backends/watchdog_changes",

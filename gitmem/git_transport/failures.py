@@ -32,6 +32,12 @@ _KNOWN: Final = tuple(
             "Connect once by hand with ssh and check its key.",
         ),
         (
+            r"command not found|sh: (?:\d+: |line \d+: )?[^ ]+: not found|exec: .*not found",
+            RemoteError,
+            "a program is missing on the way to {}",
+            "Install Git there, or ssh here.",
+        ),
+        (
             r"dubious ownership",
             RemoteDenied,
             "Git refuses to serve {}",

@@ -23,9 +23,6 @@ Setting = Callable[[str], str | None]
 _OF_ONE_REPOSITORY: Final = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
     "GIT_DIR",
     "GIT_GRAFT_FILE",
     "GIT_IMPLICIT_WORK_TREE",
@@ -39,6 +36,8 @@ _OF_ONE_REPOSITORY: Final = (
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 )
+#: Configuration that was given to one command of Git alone; another repository has its own.
+_OF_ONE_COMMAND: Final = ("GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS")
 #: Nobody is there to answer a question, and messages are read by `failure`.
 _SILENT: Final = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -56,6 +55,7 @@ def start(
     *,
     folder: Path | None = None,
     extra: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
     stdin: IO[bytes] | int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     """Start a program that asks nobody anything, as leader of a process group of its own.
@@ -64,6 +64,7 @@ def start(
         command: program and arguments.
         folder: where it runs.
         extra: variables beside those that all of them get.
+        without: variables that it does not get.
         stdin: what it reads.
 
     Raises:
@@ -73,7 +74,7 @@ def start(
         return subprocess.Popen(  # noqa: S603 - Git, ssh, or what the operator configured for ssh
             command,
             cwd=folder,
-            env={**_inherited(), **_SILENT, **(extra or {})},
+            env={**_inherited(without), **_SILENT, **(extra or {})},
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -90,7 +91,8 @@ def begin_at_path(path: Path, git: str) -> Begin:
     def begin(service: ServiceName, deadline: Deadline) -> Conversation:
         command = [git, service.removeprefix("git-"), str(path)]
         extra = _VERSION_2 if service == "git-upload-pack" else {}
-        return _conversation(start(command, extra=extra), deadline, str(path))
+        process = start(command, extra=extra, without=_OF_ONE_COMMAND)
+        return _conversation(process, deadline, str(path))
 
     return begin
 
@@ -167,6 +169,7 @@ def _quoted(path: str) -> str:
     return "'" + path.replace("'", "'\\''").replace("!", "'\\!'") + "'"
 
 
-def _inherited() -> dict[str, str]:
+def _inherited(without: Sequence[str]) -> dict[str, str]:
     """Return the variables of this process, without those that bind Git to one repository."""
-    return {name: value for name, value in os.environ.items() if name not in _OF_ONE_REPOSITORY}
+    dropped = {*_OF_ONE_REPOSITORY, *without}
+    return {name: value for name, value in os.environ.items() if name not in dropped}

@@ -318,3 +318,15 @@ class RepositoryContract:
         repository.close()
         repository.close()
         assert repository.read_commit(one).id == one
+
+    def test_settings_of_a_section(self, repository: Repository) -> None:
+        """All settings of a section come with their subsections, whatever those are called."""
+        repository.set_config("url.ssh://git@h/.insteadOf", "https://h/")
+        repository.set_config("gitmemtest.name", "one")
+        repository.set_config("gitmemtest.https://h/.name", "")
+        assert list(repository.config_section("url")) == [("ssh://git@h/", "insteadof", "https://h/")]
+        assert sorted(repository.config_section("GitmemTest"), key=str) == [
+            ("https://h/", "name", ""),
+            (None, "name", "one"),
+        ]
+        assert list(repository.config_section("gitmemnone")) == []

@@ -509,6 +509,15 @@ def test_ssh_asks_nobody(own: Own, tmp_path: Path) -> None:
     assert note.read_text().splitlines()[-2:] == ["git@example.com", "git-upload-pack 'aria.git'"]
 
 
+def test_a_program_that_is_missing(own: Own) -> None:
+    """A missing program, here or there, is not taken for a missing repository."""
+    for command in ("no-such-ssh", "sh -c 'echo bash: line 1: git-upload-pack: command not found >&2' ssh"):
+        own.repository.set_config("core.sshCommand", command)
+        with pytest.raises(RemoteError, match="a program is missing") as caught:
+            own.connect("ssh://example.com/a.git").refs()
+        assert not isinstance(caught.value, NotARepository)
+
+
 def test_ssh(own: Own, tmp_path: Path) -> None:
     """The SSH daemon lets in who has the key, and its host key is checked."""
     (tmp_path / "served").mkdir()

@@ -114,8 +114,10 @@ class Closure:
         """
         self._kinds[object_id] = kind
         for link, expected in links_of(object_id, kind, content):
-            if self._needed.setdefault(link, expected) not in (expected, None):
+            known = self._needed.get(link)
+            if None not in (known, expected) and known != expected:
                 raise CorruptionError(f"{link} cannot be a {expected} too", object=link)
+            self._needed[link] = expected or known  # a tag says of what it names only that it is there
 
     def check(self, wants: Iterable[str], contains: Callable[[str], bool]) -> None:
         """Make sure that everything wanted, and all that it needs, arrived or was there.

@@ -7,7 +7,7 @@ import pytest
 from contract.remote_repository_contract import everything, tag_of, turns
 from contract.repository_contract import GONE, commit_of, put
 from gitmem.errors import CorruptionError, ObjectMissing
-from gitmem.git_objects import make_object, make_tree
+from gitmem.git_objects import make_object, make_tag, make_tree
 from gitmem.repository import FILE_MODE, SUBMODULE_MODE, TREE_MODE, GitObject, ObjectKind, TreeEntry
 from gitmem.testing import MemoryRepository
 from gitmem.transfer_walk import Closure, WalkTooLong, lacking_objects, new_history
@@ -142,3 +142,13 @@ def test_kinds_are_what_they_are_named_as() -> None:
     for entry in (TreeEntry("a", TREE_MODE, blob.id), TreeEntry("a", FILE_MODE, empty.id)):
         with pytest.raises(CorruptionError):
             closure_of(blob, empty, make_tree([entry])).check([], lambda _: False)
+
+
+def test_a_tag_of_a_commit_that_is_a_parent_too() -> None:
+    """The tag of an episode names a commit that later ones follow, in whatever order they arrive."""
+    tree = make_tree([])
+    first = commit_of(tree)
+    second = commit_of(tree, first.id)
+    tag = make_tag(target=first.id, name="x", tagger="x <x>", seconds=0, message="x\n")
+    for arrived in ((tree, first, second, tag), (tag, second, first, tree)):
+        closure_of(*arrived).check([second.id, tag.id], lambda _: False)

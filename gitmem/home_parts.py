@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gitmem.prose_writes import ProseWrites
     from gitmem.refused_facts import RefusedFacts
     from gitmem.remotes import Remotes
+    from gitmem.resolving import Resolving
     from gitmem.session_search import SessionSearch
     from gitmem.sync import Syncing
 
@@ -173,3 +174,15 @@ class HomeParts(WritingParts):
                 now=self.now,
             )
         )
+
+    @cached_property
+    def resolving(self) -> Resolving:
+        """Listing and ending conflicts."""
+        from gitmem.resolving import Resolving
+        from gitmem.text_origin import TextOrigins
+
+        origins = TextOrigins(self.repository, self.config.home_id, self._writer_of)
+        return Resolving(self.repository, self.layout, self.branch, origins, lambda: self.operator)
+
+    def _writer_of(self, turn: str) -> str | None:
+        return next((record.writer for record in self.ledger.find_turn(turn)), None)

@@ -9,6 +9,7 @@ from gitmem.home_parts import HomeParts
 
 if TYPE_CHECKING:
     from gitmem.remotes import Remote
+    from gitmem.resolving import OpenConflict, Resolved
     from gitmem.sync_reply import SyncReply
 
 
@@ -57,3 +58,26 @@ class HomeSync:
         self._parts.check_owner()
         options = SyncOptions(dry_run=dry_run, timeout=TIMEOUT if timeout is None else timeout)
         return self._parts.syncing.sync(remote, options)
+
+    def conflicts(self, path: str | None = None) -> Sequence[OpenConflict]:
+        """Return the texts that lost a merge, each beside the one that lives, with who wrote them.
+
+        Args:
+            path: only those of one file.
+        """
+        return self._parts.resolving.list(path)
+
+    def resolve(self, path: str, keep: str) -> Resolved:
+        """End a conflict, in the operator's name: one commit in which all copies of the path go.
+
+        Args:
+            path: of the file, or of one of its copies.
+            keep: `live`, `edited` (the file as it is on disk now), `both` (each copy becomes a note of its
+                own), or a copy: its path, or the beginning of its name.
+
+        Raises:
+            NotFound: there is no such conflict or copy.
+            RefusedError: that cannot be kept.
+        """
+        self._parts.check_owner()
+        return self._parts.resolving.resolve(path, keep)

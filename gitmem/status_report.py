@@ -295,7 +295,7 @@ def _edit_findings(edits: Sequence[str]) -> Iterator[Finding]:
 
 def _conflict_findings(conflicts: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for copy in conflicts[:_LISTED]:
-        hint = f"Take from {copy['copy']} what you want, delete it, and commit."
+        hint = f"See both texts and who wrote them: gitmem resolve {shlex.quote(copy['path'])}"
         yield Finding(
             "conflict", CONFLICT, f"{copy['path']} has a text that lost a merge", hint, copy["path"]
         )

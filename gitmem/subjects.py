@@ -172,6 +172,11 @@ def merge_subject() -> str:
     return "sync: merge"
 
 
+def resolve_subject(path: str) -> str:
+    """Return `sync: resolve ops/staging.md`, for an operator's choice between two texts."""
+    return f"sync: resolve {_shown_path(path)}"
+
+
 def init_subject() -> str:
     """Return the subject of a home's first commit."""
     return "init: agent home"

@@ -60,6 +60,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "sessions": Entry("sessions", "List conversations, search them, read in them."),
     },
     "Together": {
+        "resolve": Entry("resolve", "End a conflict that a sync left: choose between two texts."),
         "remote": Entry("remote", "Add, list and remove the repositories that this home syncs with."),
     },
     "Care": {

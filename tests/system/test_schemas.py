@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from system.command_line import gitmem
 
-from fixtures import git
+from fixtures import commit_all, git, set_identity
 from gitmem.cli.program import COMMANDS, program
 from gitmem.sample_home import copy_sample_home
 
@@ -24,6 +24,8 @@ _PATHS = {"file": "more.jsonl", "new": "demo", "bare": "bare.git", "clone": "clo
 #: Command lines in the order in which they are run in one home, each with its schema; `{ref}` is a message.
 REPLIES = (
     ("init", ["init", "."], ""),
+    ("conflicts", ["resolve"], ""),
+    ("resolve", ["resolve", "notes/staging.md", "--keep", "live"], ""),
     ("turn", ["turn", "--session", "s1"], EVENT),
     ("sessions", ["sessions"], ""),
     ("sessions", ["sessions", "list"], ""),
@@ -135,6 +137,8 @@ def replies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, dict[st
     home = folder / "aria"
     copy_sample_home(home)
     (folder / "more.jsonl").write_text(EVENT)
+    set_identity(home)
+    commit_all(home, "a conflict", {"conflicts/notes/staging.md/0123456789ab.md": "lost\n"})
     git("init", "-q", "--bare", "-b", "main", folder / "bare.git", cwd=folder)
     names = {name: str(folder / path) for name, path in _PATHS.items()}
     found = []

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from trees import forget
 
-from fixtures import git, make_repo
+from fixtures import commit_all, fsck, git, layout_of, make_repo
 from gitmem import tree_sides
+from gitmem.backends.dulwich_repository import open_repository
 from gitmem.branch_merge import conflict_path
 from gitmem.commit_merge import CommitMerge, make_merge_commit, merge_commits, merge_roots
 from gitmem.errors import CorruptionError, NotAHome, OtherHome, RefusedError, UnsupportedFormat
@@ -310,3 +311,35 @@ def test_bases_are_gits(tmp_path: Path) -> None:
     for one, two in combinations(commits, 2):
         wanted = git("merge-base", "--all", one, two, cwd=repo).split()
         assert find_merge_bases(branch.objects.read_commit, [one], [two]) == tuple(sorted(wanted))
+
+
+def test_git_takes_what_a_merge_makes(tmp_path: Path) -> None:
+    """Written into a real repository the merge is sound, two parents, one tree that Git reads as we do."""
+    repo = make_repo(tmp_path / "repo")
+    start = {"gitmem.toml": HOME, "notes/a.md": "0\n", "notes/c.md": "c\n", "notes/x/y.md": "y\n"}
+    commit_all(repo, "base", start)
+    git("switch", "-qc", "side", cwd=repo)
+    (repo / "notes/link").symlink_to("a.md")
+    two = commit_all(
+        repo, "two", {"notes/a.md": "2\n", b"notes/\xff.md".decode("utf-8", "surrogateescape"): "odd\n"}
+    )
+    git("switch", "-q", "main", cwd=repo)
+    git("mv", "notes/c.md", "notes/x/c.md", cwd=repo)
+    one = commit_all(repo, "one", {"notes/a.md": "1\n"})
+    repository = open_repository(layout_of(repo))
+    done = merge_commits(repository, one, two)
+    with repository.write_pack(done.objects):
+        git("update-ref", "refs/heads/main", done.commit.id, one, cwd=repo)
+    repository.close()
+    git("reset", "-q", "--hard", cwd=repo)
+    fsck(repo)
+    assert git("rev-list", "--parents", "-1", "main", cwd=repo).split() == [
+        done.commit.id,
+        *sorted([one, two]),
+    ]
+    names = git("-c", "core.quotePath=true", "ls-tree", "-r", "--name-only", "main", cwd=repo).split("\n")
+    (copy,) = done.merge.conflicts["notes/a.md"]
+    assert names == [copy, "gitmem.toml", "notes/a.md", "notes/link", "notes/x/c.md", "notes/x/y.md",
+                     '"notes/\\377.md"']  # fmt: skip
+    assert {(repo / "notes/a.md").read_text(), (repo / copy).read_text()} == {"1\n", "2\n"}
+    assert git("status", "--porcelain", cwd=repo) == ""

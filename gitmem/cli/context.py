@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--as-of",
     metavar="COMMIT|DATE",
-    help="The recorded context of a turn's commit, or what was known at a commit or a time.",
+    help="The recorded context of a turn's commit, or what was known at a commit or a time, such as HEAD~2.",
 )
 @click.option("--explain", is_flag=True, help="Say what became of each section, and why.")
 @click.option("--record", is_flag=True, help="Record what the context was made from.")

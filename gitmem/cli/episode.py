@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from gitmem.episode_reading import EpisodePage
 
 as_of_option = click.option(
-    "--as-of", metavar="COMMIT|DATE", help="As the files were at a commit or a time, such as '2 days ago'."
+    "--as-of",
+    metavar="COMMIT|DATE",
+    help="As the files were at a commit or a time, such as HEAD~2 or '2 days ago'.",
 )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitmem.work_listing import WorkDetail, WorkPage
 
 as_of_option = click.option(
-    "--as-of", metavar="COMMIT|DATE", help="As it was at a turn's commit or a time, such as '2 days ago'."
+    "--as-of", metavar="COMMIT|DATE", help="As it was at a commit or a time, such as HEAD~2 or '2 days ago'."
 )
 _WAKES = ("operator_input", "task_result", "external", "timer", "system")
 _WIDE = 72

@@ -172,9 +172,9 @@ def _merge_entries(base: Sequence[Entry], first: Sequence[Entry], second: Sequen
     kept = [entry for entry in base if all(entry.text in side for side in sides)]
     places = [_runs(base, side, kept) for side in (first, second)]
     merged: dict[str, Entry] = {}
-    for anchor in ["", *(entry.text for entry in kept)]:
-        if anchor:
-            merged[anchor] = next(entry for entry in kept if entry.text == anchor)
+    for anchor, standing in [("", None), *((entry.text, entry) for entry in kept)]:
+        if standing is not None:
+            merged[anchor] = standing
         for entry in _join(*([e for e in side.get(anchor, []) if e.text not in merged] for side in places)):
             merged.setdefault(entry.text, entry)
     return list(merged.values())

@@ -129,6 +129,14 @@ def test_the_largest_texts_merge_in_bounded_time() -> None:
     assert time.process_time() - started < 5
 
 
+def test_large_stores_merge_in_bounded_time() -> None:
+    """A remote may send a store of any size; ten times the entries take ten times as long."""
+    base = "\n§\n".join(f"entry {number}" for number in range(50_000))
+    started = time.process_time()
+    assert merge_stores(base, f"{base}\n§\nx", f"{base}\n§\ny").endswith("\n§\nx\n§\ny\n")
+    assert time.process_time() - started < 5
+
+
 def test_a_byte_order_mark_is_merged_like_the_rest() -> None:
     """Whoever added it or took it away has it so, on whichever side."""
     for base, one, two, merged in (

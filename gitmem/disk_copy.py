@@ -92,7 +92,7 @@ class DiskCopy:
         if self.is_tracked() or not self._make_way(path):
             return False
         target = self._layout.root / path
-        found = _read_plain(target)
+        found = read_plain(target)
         if found == content:
             return False
         foreign = self._has_foreign(path, content, found)
@@ -180,7 +180,7 @@ class DiskCopy:
             stamp = _stamp(target.lstat())
         except OSError:
             return False
-        return stamp[1] == len(content) and (stamp == self._left.get(path) or _read_plain(target) == content)
+        return stamp[1] == len(content) and (stamp == self._left.get(path) or read_plain(target) == content)
 
     def _is_being_removed(self, path: str) -> bool:
         """Say whether a file is missing where something was removed just now.
@@ -231,7 +231,8 @@ def _stamp(found: os.stat_result) -> _Stamp:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _read_plain(path: Path) -> bytes | None:
+def read_plain(path: Path) -> bytes | None:
+    """Return the bytes of a plain file; None for a link, a folder, a pipe, or nothing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _OPEN)
     except OSError:

@@ -23,6 +23,7 @@ from gitmem.home_session_search import HomeSessionSearch
 from gitmem.home_sessions import HomeSessions
 from gitmem.home_sync import HomeSync
 from gitmem.home_tools import HomeTools
+from gitmem.home_verify import HomeVerify
 from gitmem.home_work import HomeWork
 from gitmem.init import InitReport, check_git_format, init_home
 from gitmem.layout import CONFIG_FILE, Layout, find_layout
@@ -59,6 +60,7 @@ class AgentHome(
     HomeSessionSearch,
     HomeSync,
     HomeTools,
+    HomeVerify,
     HomeWork,
 ):
     """One agent home, open. A context manager; safe to use from several threads and processes at once.
@@ -103,14 +105,8 @@ class AgentHome(
     ) -> AgentHome:
         """Clone a home into a new folder, with turns, files and tags of episodes, and open it.
 
-        Args:
-            url: path or URL of a repository that a home was synced with.
-            path: of the new folder.
-            timeout: seconds for all of it.
-            now: the wall clock, seconds since 1970.
-
         Raises:
-            NotAHome: there is no home under that URL; nothing was made.
+            NotAHome: there is no home under that path or URL; nothing was made.
             RefusedError: something is at the path.
             RemoteError: the remote failed or took too long; nothing was made.
         """
@@ -310,6 +306,7 @@ class AgentHome(
                 proposals=self.proposals(),
                 damaged_proposals=self.damaged_proposals(),
                 pinned=parts.repository.config(parts.layout.branch_setting),
+                remotes=parts.remote_standings(),
                 now=parts.now(),
             )
         )

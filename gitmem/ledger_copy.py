@@ -62,6 +62,16 @@ class LedgerCopy:
         self._seen = seen
         return foreign
 
+    def is_left_alone(self) -> bool:
+        """Say whether there is no copy of gitmem's: HEAD's tree has files in its place."""
+        return self._disk.is_tracked()
+
+    def is_as_left(self, path: str, blobs: Sequence[str]) -> bool:
+        """Say whether a file was found equal to these versions and was not touched since, by its times."""
+        if self._seen is None:
+            self._seen = _read(self._file)
+        return self._state(path, blobs) == self._seen.get(path)
+
     def _files(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Yield path and versions of each segment and each receipt."""
         yield from ((path, segment.blobs) for path, segment in self._ledger.segments().items())

@@ -43,6 +43,7 @@ __all__ = [
     "decode_lines",
     "is_ahead",
     "next_clock",
+    "number_lines",
     "parse_blob_path",
     "parse_line",
     "parse_segment_path",
@@ -102,12 +103,12 @@ def split_segment(content: bytes) -> list[Line | BadLine]:
     A whole line is found also behind a torn one or a run of NUL bytes that a power cut left on the same
     physical line. A missing last line feed is no fault of a whole line.
     """
-    return [item for _, item in _number_lines(content)]
+    return [item for _, item in number_lines(content)]
 
 
 def read_records(content: bytes) -> Iterator[Record | BadLine]:
     """Yield the records of a segment in the order of the file, and what is none with number and reason."""
-    for number, item in _number_lines(content):
+    for number, item in number_lines(content):
         if isinstance(item, BadLine):
             yield item
             continue
@@ -124,7 +125,8 @@ def decode_lines(lines: Iterable[Line]) -> Iterator[Record]:
             yield decode(line)
 
 
-def _number_lines(content: bytes) -> Iterator[tuple[int, Line | BadLine]]:
+def number_lines(content: bytes) -> Iterator[tuple[int, Line | BadLine]]:
+    """Yield what `split_segment` returns, each with the number of its physical line, from 1."""
     physical = content.split(b"\n")
     tail = physical.pop()
     for number, raw in enumerate(physical, 1):

@@ -64,6 +64,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "remote": Entry("remote", "Add, list and remove the repositories that this home syncs with."),
     },
     "Care": {
+        "verify": Entry("verify", "Look whether everything is what was written."),
         "watch": Entry("watch", "Keep index and catalog up to date as files change."),
         "reindex": Entry("reindex", "Build the search index anew."),
         "proposals": Entry("proposals", "Judge changes of memory that wait for your word."),

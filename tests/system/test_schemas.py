@@ -105,6 +105,8 @@ REPLIES = (
     ("status", ["status"], ""),
     ("watch", ["watch", "--once"], ""),
     ("reindex", ["reindex"], ""),
+    ("verify", ["verify", "--full"], ""),
+    ("verify", ["verify", "--range", "HEAD~1..HEAD"], ""),
     ("config", ["config", "get", "gitmem.branch"], ""),
     ("config", ["config", "set", "gitmem.sign", "false"], ""),
     ("config-list", ["config", "list"], ""),

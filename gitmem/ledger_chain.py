@@ -1,0 +1,198 @@
+"""Chains of the ledger, checked on files alone: rule V1 of its format, for any number of writers.
+
+Segments are taken one after the other, those of a writer in order. What a line follows is looked up among all
+lines taken; at the end the rest is judged. Nothing here reads anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gitmem.forgotten import Receipts
+from gitmem.ledger_format import BadLine, Line, number_lines, parse_segment_path, split_segment
+from gitmem.ledger_line import NO_PREV
+from gitmem.records import record_ref
+from gitmem.verify_finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line stands, and which line it is."""
+
+    path: str
+    number: int
+    writer: str
+    seq: int
+    turn: str
+    ref: str
+    hash: str
+    prev: str
+
+
+class LedgerChains:
+    """Takes segments and tells what is wrong with the chains in them.
+
+    Args:
+        receipts: what is forgotten, as known now.
+    """
+
+    def __init__(self, receipts: Receipts) -> None:
+        self._receipts = receipts
+        self._hashes: dict[str, dict[int, str]] = {}
+        self._others: dict[tuple[str, int], set[str]] = {}
+        self._waiting: list[Place] = []
+        self.lines = 0
+
+    def learn(self, content: bytes) -> None:
+        """Take lines that were checked before: others may follow them."""
+        for item in split_segment(content):
+            if isinstance(item, Line):
+                self._know(item.writer, item.seq, item.envelope_hash)
+
+    def learn_place(self, place: Place) -> None:
+        """Take one line that was checked before."""
+        self._know(place.writer, place.seq, place.hash)
+
+    def check(self, path: str, content: bytes) -> list[Finding]:
+        """Take one version of a segment; return what can be said of it by itself.
+
+        Args:
+            path: of the segment.
+            content: as a tree holds it, not closed under receipts.
+        """
+        name = parse_segment_path(path)
+        order = _Order(name.writer if name is not None else "")
+        findings: list[Finding] = []
+        for number, item in number_lines(content):
+            if isinstance(item, BadLine):
+                findings.append(Finding("bad_line", item.reason, path=path, line=number))
+                continue
+            line_hash = item.envelope_hash
+            if item.redacted != (item.id in self._receipts.records) or not item.is_intact:
+                findings += _line_faults(item, _place(path, number, item), self._receipts)
+            if not order.takes(item, line_hash):
+                findings.append(order.fault(item, _place(path, number, item)))
+            self._know(item.writer, item.seq, line_hash)
+            if not self._follows(item.writer, item.seq, item.prev):
+                self._waiting.append(_place(path, number, item))
+            self.lines += 1
+        return findings
+
+    def holds(self, writer: str, seq: int, line_hash: str) -> bool:
+        """Say whether the line with this number is the one with this hash."""
+        known = self._hashes.get(writer)
+        if known is None:
+            return False
+        return known.get(seq) == line_hash or line_hash in self._others.get((writer, seq), ())
+
+    def has(self, writer: str, seq: int) -> bool:
+        """Say whether there is any line with this number."""
+        return seq in self._hashes.get(writer, {})
+
+    def forked(self) -> Mapping[tuple[str, int], frozenset[str]]:
+        """Return the hashes of lines that share writer and number."""
+        return {
+            key: frozenset({*others, self._hashes[key[0]][key[1]]}) for key, others in self._others.items()
+        }
+
+    def waiting(self) -> Iterator[Place]:
+        """Yield the lines whose predecessor has not come so far."""
+        return (place for place in self._waiting if not self._follows(place.writer, place.seq, place.prev))
+
+    def finish(self) -> list[Finding]:
+        """Return what is wrong with the links between lines, now that all have come."""
+        return [self._broken(place) for place in self.waiting()]
+
+    def _know(self, writer: str, seq: int, line_hash: str) -> None:
+        known = self._hashes.get(writer)
+        if known is None:
+            known = self._hashes[writer] = {}
+        if known.setdefault(seq, line_hash) != line_hash:
+            self._others.setdefault((writer, seq), set()).add(line_hash)
+
+    def _follows(self, writer: str, seq: int, prev: str) -> bool:
+        return prev == NO_PREV if seq == 1 else self.holds(writer, seq - 1, prev)
+
+    def _broken(self, place: Place) -> Finding:
+        before = f"line {place.seq - 1} of {place.writer}"
+        if place.seq > 1 and not self.has(place.writer, place.seq - 1):
+            rule, message = "gap", f"{before} is missing: line {place.seq} follows it"
+        else:
+            rule, message = "broken", f"line {place.seq} of {place.writer} does not follow {before}"
+            if place.seq == 1:
+                message = f"line 1 of {place.writer} follows a line that there cannot be"
+        return Finding(rule, message, path=place.path, line=place.number, source_ref=place.ref)
+
+
+def places_in(path: str, content: bytes) -> Iterator[Place]:
+    """Yield where each line of a segment stands."""
+    for number, item in number_lines(content):
+        if isinstance(item, Line):
+            yield _place(path, number, item)
+
+
+def faults_of(path: str, content: bytes, receipts: Receipts, known: Iterable[Place] = ()) -> set[str]:
+    """Return the messages of what is wrong in one version of a segment.
+
+    Args:
+        path: of the segment.
+        content: the version.
+        receipts: what is forgotten.
+        known: lines of other segments, which lines of this one may follow.
+    """
+    chains = LedgerChains(receipts)
+    for place in known:
+        chains.learn_place(place)
+    return {finding.message for finding in [*chains.check(path, content), *chains.finish()]}
+
+
+def _place(path: str, number: int, line: Line) -> Place:
+    ref = record_ref(line.kind, line.id, line.object)
+    return Place(path, number, line.writer, line.seq, line.turn, ref, line.envelope_hash, line.prev)
+
+
+def _line_faults(line: Line, place: Place, receipts: Receipts) -> Iterator[Finding]:
+    is_forgotten = line.id in receipts.records
+    what = f"record {line.id}, line {line.seq} of {line.writer},"
+    if line.redacted:
+        if not is_forgotten:
+            yield _fault("illegal_redaction", f"{what} is redacted, and no receipt says why", place)
+    elif not line.fits:
+        yield _fault("body", f"{what} has other words than were sealed", place)
+    elif is_forgotten:
+        message = f"{what} is forgotten, and this copy of the segment has its words still"
+        yield Finding(
+            "unredacted", message, "warning", path=place.path, line=place.number, source_ref=place.ref
+        )
+
+
+class _Order:
+    """The order of the lines of one segment."""
+
+    def __init__(self, writer: str) -> None:
+        self._writer = writer
+        self._last = 0
+        self._seen: set[str] = set()
+
+    def takes(self, line: Line, line_hash: str) -> bool:
+        """Say whether a line may stand behind those that were taken, and take it."""
+        is_good = line.seq >= self._last and line_hash not in self._seen and line.writer == self._writer
+        if is_good:
+            self._last = line.seq
+            self._seen.add(line_hash)
+        return is_good
+
+    def fault(self, line: Line, place: Place) -> Finding:
+        """Say why a line may not stand where it stands."""
+        what = f"line {line.seq} of {line.writer}"
+        if place.hash in self._seen:
+            return _fault("duplicate", f"{what} stands twice", place)
+        self._seen.add(place.hash)
+        if line.writer != self._writer:
+            return _fault("inserted", f"{what} stands in a segment of {self._writer}", place)
+        return _fault("reordered", f"{what} stands behind line {self._last}", place)
+
+
+def _fault(rule: str, message: str, place: Place) -> Finding:
+    return Finding(rule, message, path=place.path, line=place.number, source_ref=place.ref)

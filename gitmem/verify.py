@@ -1,0 +1,277 @@
+"""Verifies a home: its turn lines, episodes, the agent's commits, the copy on disk, the search index.
+
+It only writes marks, refs below `refs/gitmem/verified/`, behind which the next look begins.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from gitmem.commit_names import find_commit
+from gitmem.config import HomeConfig
+from gitmem.durable_file import write_file
+from gitmem.errors import GitmemError, UsageError
+from gitmem.file_lock import file_lock
+from gitmem.json_view import JsonView
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.ledger_copy import LedgerCopy
+from gitmem.records import Record
+from gitmem.remote_repository import RemoteRepository
+from gitmem.repository import ABSENT, Commit, Repository
+from gitmem.search_index import SearchIndex
+from gitmem.verify_branch import branch_findings
+from gitmem.verify_disk import disk_findings
+from gitmem.verify_episodes import EPISODE_TAGS, EpisodeVerifier
+from gitmem.verify_finding import Finding
+from gitmem.verify_index import index_findings
+from gitmem.verify_ledger import LedgerLook, LedgerVerifier
+from gitmem.verify_range import range_commits, range_findings
+from gitmem.verify_witness import witness_findings
+
+MARKS: Final = "refs/gitmem/verified/"
+#: Findings of one rule that are listed; the rest is counted.
+_LISTED: Final = 100
+_LOCK_WAIT: Final = 5.0
+
+Scope = Literal["new", "everything", "range", "witness"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked(JsonView):
+    """How much was looked at.
+
+    Attributes:
+        writers: turn lines.
+        commits: of turn lines and of the operator's branch.
+        lines: of the ledger.
+        episodes: records of finished episodes.
+    """
+
+    writers: int = 0
+    commits: int = 0
+    lines: int = 0
+    episodes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verification(JsonView):
+    """What a verification found.
+
+    Attributes:
+        ok: whether there is no error; warnings are legal.
+        scope: `new` since the last clean look, `everything`, a `range`, or what a remote bears `witness` of.
+        findings: errors first; at most a hundred of one rule.
+        omitted: how many more there are, by rule.
+    """
+
+    ok: bool
+    scope: Scope
+    findings: Sequence[Finding]
+    omitted: Mapping[str, int]
+    checked: Checked
+
+
+def conclude(scope: Scope, findings: Iterable[Finding], checked: Checked) -> Verification:
+    """Return findings in order, bounded."""
+    found = sorted(
+        findings, key=lambda one: (one.severity != "error", one.rule, one.path or "", one.line or 0)
+    )
+    counts: Counter[str] = Counter()
+    shown = []
+    for finding in found:
+        counts[finding.rule] += 1
+        if counts[finding.rule] <= _LISTED:
+            shown.append(finding)
+    omitted = {rule: count - _LISTED for rule, count in counts.items() if count > _LISTED}
+    is_ok = not any(finding.severity == "error" for finding in found)
+    return Verification(is_ok, scope, tuple(shown), omitted, checked)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyParts:
+    """What a verification looks at.
+
+    Attributes:
+        branch: full name of the operator's branch; None where none is set.
+        own_line: full name of the own turn line, if there is one.
+        allowed: this machine's exceptions for the scanner.
+        waiting: returns ids of episodes whose files are not on the branch yet.
+        record: returns a record by its id.
+    """
+
+    layout: Layout
+    config: HomeConfig
+    repository: Repository
+    ledger: Ledger
+    copy: LedgerCopy
+    index: SearchIndex
+    agent: str
+    branch: str | None
+    own_line: str | None
+    allowed: Collection[str]
+    waiting: Callable[[], Iterable[str]]
+    record: Callable[[str], Record | None]
+
+
+class Verify:
+    """Looks at a home.
+
+    Args:
+        parts: of it.
+    """
+
+    def __init__(self, parts: VerifyParts) -> None:
+        self._parts = parts
+        self._repository = parts.repository
+        self._tags_file = parts.layout.derived / "verified-tags.json"
+
+    def run(self, *, full: bool = False) -> Verification:
+        """Verify what came since the last look that found nothing wrong, or everything.
+
+        Args:
+            full: trust no mark, and look at the search index and at every byte of the copy on disk, too.
+        """
+        parts = self._parts
+        marks = {} if full else self._marks()
+        verifier = LedgerVerifier(self._repository, parts.ledger, read_shallow(parts.layout.common_dir))
+        since = {ref: commit for ref, commit in marks.items() if ref != parts.branch}
+        look = verifier.look(since)
+        tip = self._repository.read_ref(parts.branch) if parts.branch else None
+        commits = self._branch_commits(tip, marks.get(parts.branch or ""))
+        tags = {} if full else self._read_tags()
+        findings = [*look.findings, *self._branch(look, commits, full=full)]
+        findings += self._episodes(tip, look, marks.get(parts.branch or ""), tags)
+        findings += self._disk(full=full)
+        if full:
+            findings += index_findings(parts.index, parts.ledger)
+        checked = Checked(
+            len(look.tips), look.commits + len(commits), look.lines, len(_of_kind(look.records, "episode"))
+        )
+        result = conclude("everything" if full else "new", findings, checked)
+        if result.ok:
+            self._mark(look.tips if tip is None or not parts.branch else {**look.tips, parts.branch: tip})
+            self._keep_tags(tags)
+        return result
+
+    def run_range(self, text: str) -> Verification:
+        """Verify what the second commit of `A..B` has beyond the first.
+
+        Raises:
+            UsageError: not two names of commits with `..` between them.
+            NotFound: there is no such commit here.
+        """
+        parts = self._parts
+        first, dots, last = text.partition("..")
+        if not (first and dots and last) or last.startswith("."):
+            raise UsageError(f"not a range of commits: {text!r}", hint="Write it as A..B.", field="range")
+        lines = list(parts.ledger.tips().values())
+        old, new = (find_commit(self._repository, name, lines) for name in (first, last))
+        commits = range_commits(self._repository, old.id, new.id)
+        findings = range_findings(self._repository, parts.config, parts.allowed, (old, new), commits)
+        return conclude("range", findings, Checked(commits=len(commits)))
+
+    def run_against(self, remote: RemoteRepository) -> Verification:
+        """Verify that everything that a remote holds of this home is here, and the same."""
+        tips = self._parts.ledger.tips()
+        findings = witness_findings(self._repository, remote, tips, self._parts.own_line)
+        return conclude("witness", findings, Checked(writers=len(tips)))
+
+    def _episodes(
+        self, tip: str | None, look: LedgerLook, since: str | None, tags: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        parts = self._parts
+        receipts = parts.ledger.receipts()
+        verifier = EpisodeVerifier(self._repository, receipts, parts.waiting(), parts.record)
+        is_behind = since is not None and tip is not None and self._is_ancestor(since, tip)
+        return verifier.look(tip, _of_kind(look.records, "episode"), since if is_behind else None, tags)
+
+    def _is_ancestor(self, ancestor: str, commit: str) -> bool:
+        try:
+            return self._repository.is_ancestor(ancestor, commit)
+        except GitmemError:
+            return False
+
+    def _branch(self, look: LedgerLook, commits: Sequence[Commit], *, full: bool) -> Iterator[Finding]:
+        records = _of_kind(look.records, "memory")
+        turns = look.turns if full else None
+        return branch_findings(self._repository, self._parts.config.home_id, commits, records, turns)
+
+    def _branch_commits(self, tip: str | None, since: str | None) -> list[Commit]:
+        """Return the commits of the operator's branch that came since a mark, all sides of merges."""
+        found: dict[str, Commit] = {}
+        waiting = [tip] if tip is not None else []
+        while waiting:
+            commit_id = waiting.pop()
+            if commit_id == since or commit_id in found:
+                continue
+            with suppress(GitmemError):  # beyond the boundary of a shallow clone
+                found[commit_id] = self._repository.read_commit(commit_id)
+                waiting.extend(found[commit_id].parents)
+        return list(found.values())
+
+    def _disk(self, *, full: bool) -> list[Finding]:
+        parts = self._parts
+
+        def is_known(path: str, blobs: tuple[str, ...]) -> bool:
+            return not full and parts.copy.is_as_left(path, blobs)
+
+        if parts.copy.is_left_alone():
+            return []
+        found = list(disk_findings(parts.layout.root, parts.ledger, is_known))
+        if not found:
+            return []
+        # A turn may be between its commit and its copy.
+        with file_lock(parts.layout.home_lock, wait=_LOCK_WAIT):
+            return list(disk_findings(parts.layout.root, parts.ledger, is_known))
+
+    def _marks(self) -> dict[str, str]:
+        found = self._repository.list_refs(MARKS)
+        return {f"refs/{name.removeprefix(MARKS)}": commit for name, commit in found.items()}
+
+    def _mark(self, tips: Mapping[str, str]) -> None:
+        """Remember what was found whole; a home that cannot be written is verified all the same."""
+        known = self._marks()
+        for ref, commit in tips.items():
+            if known.get(ref) != commit:
+                name = f"{MARKS}{ref.removeprefix('refs/')}"
+                with suppress(GitmemError, OSError):
+                    self._repository.move_ref(
+                        name,
+                        old=known.get(ref, ABSENT),
+                        new=commit,
+                        message="verified",
+                        who=self._parts.agent,
+                    )
+
+    def _read_tags(self) -> dict[str, str]:
+        """Return the tags of episodes that were found whole, by full name."""
+        try:
+            data = json.loads(self._tags_file.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return {str(k): str(v) for k, v in data.items()} if isinstance(data, dict) else {}
+
+    def _keep_tags(self, known: Mapping[str, str]) -> None:
+        now = self._repository.list_refs(EPISODE_TAGS)
+        if now != known:
+            with suppress(OSError):
+                write_file(self._tags_file, json.dumps(dict(now)).encode(), durable=False)
+
+
+def read_shallow(common_dir: Path) -> frozenset[str]:
+    """Return the commits at which a shallow clone was cut off."""
+    try:
+        return frozenset((common_dir / "shallow").read_text("ascii").split())
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+
+
+def _of_kind(records: Sequence[Record], kind: str) -> list[Record]:
+    return [record for record in records if record.kind == kind]

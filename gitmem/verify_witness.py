@@ -1,0 +1,63 @@
+"""Holds a home against a remote: whatever was pushed there once bears witness of what was rewritten here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gitmem.errors import GitmemError
+from gitmem.layout import TURN_LINES
+from gitmem.remote_repository import RemoteRepository
+from gitmem.repository import Repository
+from gitmem.verify_episodes import EPISODE_TAGS
+from gitmem.verify_finding import Finding
+
+
+def witness_findings(
+    repository: Repository, remote: RemoteRepository, tips: Mapping[str, str], own: str | None
+) -> Iterator[Finding]:
+    """Yield what a remote holds of this home that is not here, or is something else here.
+
+    Args:
+        repository: the own one.
+        remote: the witness; nothing is fetched from it.
+        tips: of the turn lines here, by ref.
+        own: full name of the own line.
+    """
+    refs = remote.refs((TURN_LINES, EPISODE_TAGS)).refs
+    for name, value in sorted(refs.items()):
+        if name.startswith(TURN_LINES):
+            yield from _line(repository, name, value, tips, is_own=name == own)
+        elif name.startswith(EPISODE_TAGS):
+            yield from _tag(repository, name, value)
+
+
+def _line(
+    repository: Repository, name: str, value: str, tips: Mapping[str, str], *, is_own: bool
+) -> Iterator[Finding]:
+    if any(_reaches(repository, tip, value) for tip in tips.values()):
+        return
+    if is_own:
+        message = f"the remote holds commits of {name} that the line here does not go on from"
+        yield Finding("witness", message, path=name, commit=value)
+    elif repository.contains(value):
+        message = f"{name} of the remote is here, and no turn line goes on from it"
+        yield Finding("witness", message, path=name, commit=value)
+    else:
+        message = f"{name} of the remote has commits that are not here yet"
+        yield Finding("witness", message, "warning", path=name, commit=value)
+
+
+def _tag(repository: Repository, name: str, value: str) -> Iterator[Finding]:
+    here = repository.read_ref(name)
+    if here is None:
+        message = f"{name} of the remote is not here"
+        yield Finding("witness", message, "warning", path=name)
+    elif here != value:
+        yield Finding("tag_moved", f"{name} is {here[:12]} here and {value[:12]} there", path=name)
+
+
+def _reaches(repository: Repository, tip: str, ancestor: str) -> bool:
+    try:
+        return repository.is_ancestor(ancestor, tip)
+    except GitmemError:
+        return False

@@ -174,7 +174,7 @@ class PlanFiles:
             return PlanMove("edit", where, warnings=(f"the plan of {item.id} is gone: {where}",))
         if read_managed(self._root, item.plan_path) is not None:
             return PlanMove("add", "", warnings=(f"no plan is made of {item.id}: {item.plan_path} is taken",))
-        text = format_block({"id": item.id, "objective": item.objective}) + _body(body)
+        text = format_block({"id": item.id, "objective": item.objective}) + plan_body(body)
         return PlanMove("add", item.plan_path, (PathChange(item.plan_path, None, text.encode()),))
 
     def _called(self, item: str) -> Iterator[str]:
@@ -189,7 +189,7 @@ class PlanFiles:
 def _put_right(found: PlanFile, item: WorkItem, body: str | None) -> tuple[str, list[str]]:
     """Return a plan's text with its front matter as it should be, and what was put back."""
     head = found.text[: len(found.text) - len(found.body)]
-    text = found.text if body is None else head + _body(body)
+    text = found.text if body is None else head + plan_body(body)
     warnings = []
     for name, said, wanted in (("id", found.id, item.id), ("objective", found.objective, item.objective)):
         if said == wanted:
@@ -204,7 +204,8 @@ def _put_right(found: PlanFile, item: WorkItem, body: str | None) -> tuple[str, 
     return text, warnings
 
 
-def _body(text: str) -> str:
+def plan_body(text: str) -> str:
+    """Return a plan as it stands behind the front matter of its file."""
     if not text.strip():
         return ""
     return "\n" + quote_secrets(text.strip("\n")) + "\n"

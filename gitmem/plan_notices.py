@@ -6,6 +6,7 @@ A process that is killed between the two leaves the notice, and the next one goe
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,8 @@ LEFT: Final = "?"
 #: The first of those that were said of a work item counts.
 _MARKS: Final = (NEW, WRITTEN, CHANGED, LEFT)
 _NAME: Final = "plans"
+#: Begins a line with the commit of the branch from which the notices behind it are.
+_SINCE: Final = "@"
 
 
 class PlanNotices:
@@ -38,14 +41,16 @@ class PlanNotices:
     def __init__(self, layout: Layout) -> None:
         self._folder = layout.private
         self._taken: list[Path] = []
+        self._since: dict[str, str] = {}
 
-    def put(self, items: Mapping[str, str]) -> None:
+    def put(self, items: Mapping[str, str], head: str | None = None) -> None:
         """Say that work items were changed.
 
         Args:
             items: by id one of `NEW`, `WRITTEN`, `CHANGED` and `LEFT`.
+            head: the commit that HEAD names.
         """
-        lines = "".join(f"{mark}{item}\n" for item, mark in items.items())
+        lines = f"{_SINCE}{head or ''}\n" + "".join(f"{mark}{item}\n" for item, mark in items.items())
         while not self._append(lines):
             continue
         sync_folder(self._folder)
@@ -64,15 +69,24 @@ class PlanNotices:
     def take(self) -> dict[str, str]:
         """Return the work items that were changed, each with what was said of it; kept until `done`."""
         current = self._folder / _NAME
-        if current.exists():
-            current.replace(self._folder / f"{_NAME}.{os.getpid()}")
-        self._taken = sorted(self._folder.glob(f"{_NAME}.*"))
+        if current.exists():  # under a new name: what was taken before and not done with stays
+            current.replace(self._folder / f"{_NAME}.{secrets.token_hex(6)}")
+        self._taken = sorted(self._folder.glob(f"{_NAME}.*"), key=lambda path: path.stat().st_mtime_ns)
+        self._since.clear()
         found: dict[str, str] = {}
         for path in self._taken:
+            since = ""
             for line in path.read_text("utf-8", "replace").split("\n"):
-                if line[:1] in _MARKS and is_name(line[1:]):
+                if line[:1] == _SINCE:
+                    since = line[1:]
+                elif line[:1] in _MARKS and is_name(line[1:]):
                     found[line[1:]] = min(found.get(line[1:], LEFT), line[0], key=_MARKS.index)
+                    self._since.setdefault(line[1:], since)
         return found
+
+    def since(self, item: str) -> str | None:
+        """Return the commit that HEAD named when the first notice of a work item was put; None if unknown."""
+        return self._since.get(item) or None
 
     def exist(self) -> bool:
         """Say whether anything may have to be done."""

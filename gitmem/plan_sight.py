@@ -96,6 +96,16 @@ class PlanSight:
         """Say whether a commit of gitmem's, perhaps of another machine, brought a plan as it is."""
         return any(self._brings(commit, plan) for commit in self._since())
 
+    def written_since(self, path: str, since: str) -> Iterator[bytes]:
+        """Yield what gitmem's own commits made of a plan since HEAD named a commit, the last one first."""
+        head = self._repository.head().commit
+        for count, commit in enumerate(self._repository.walk_first_parents(head) if head else ()):
+            if commit.id == since or count >= _WITHIN:
+                return
+            entry = read_path(self._repository, commit.tree, path)
+            if entry is not None and self._brings(commit, SeenPlan(path, entry.id)):
+                yield self._repository.read(entry.id)[1]
+
     def done(self) -> None:
         """Take what was seen for known."""
         if self._now is not None and self._now != self._known:

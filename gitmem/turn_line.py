@@ -303,7 +303,7 @@ class TurnLine:
         self._episodes.announce()
         self._step("announced")
         if draft.plans:
-            self._plans.put(draft.plans)
+            self._plans.put(draft.plans, head.commit)
             self._step("noticed")
         self._publish(position, old, draft)
         try:

@@ -9,7 +9,7 @@ from typing import Final
 from gitmem.authoring import Authoring, Provenance
 from gitmem.branch_changes import PathChange
 from gitmem.errors import GitmemError, NotFound
-from gitmem.plan_files import OBJECTIVE, PlanFile, PlanFiles, PlanMove
+from gitmem.plan_files import OBJECTIVE, PlanFile, PlanFiles, PlanMove, parse_plan, plan_body
 from gitmem.plan_notices import CHANGED, LEFT, NEW, WRITTEN, PlanNotices
 from gitmem.plan_sight import PlanSight
 from gitmem.subjects import work_subject
@@ -180,12 +180,22 @@ class WorkFiles:
         body = state.plan_text(item.id) if mark in (NEW, WRITTEN) else None
         if mark == NEW and isinstance(found, PlanFile):
             body = None  # it was made before, and somebody may have written in it since
+        if mark == WRITTEN and body is not None and isinstance(found, PlanFile):
+            body = None if self._has_written(found, item, body) else body
         move = self.plans.settle(item, body=body, is_new=mark == NEW)
         former = found.objective if isinstance(found, PlanFile) and move.warnings else None
         if former is not None and state.had_objective(item.id, former):
             # Nobody edited it by hand: the work item has another one by now.
             move = replace(move, warnings=tuple(one for one in move.warnings if OBJECTIVE not in one))
         return move
+
+    def _has_written(self, found: PlanFile, item: WorkItem, body: str) -> bool:
+        """Say whether a body was written by one who died before they could say so; it may be edited since."""
+        since = self._notices.since(item.id)
+        if since is None or found.body == plan_body(body):
+            return False
+        done = (parse_plan(found.path, content) for content in self._sight.written_since(found.path, since))
+        return any(isinstance(one, PlanFile) and one.body == plan_body(body) for one in done)
 
     def _write(self, item: WorkItem, move: PlanMove) -> tuple[str | None, bool]:
         """Write what has to be; return why the branch has not taken it, and whether it will by itself."""

@@ -251,3 +251,31 @@ class TestNotices:
         notices.put({"w1": "?"})
         notices.put({"w1": CHANGED})
         assert notices.take() == {"w1": CHANGED}
+
+    def test_what_was_taken_and_not_done_with_is_taken_again(self, home: AgentHome) -> None:
+        """A disk that was full while one was followed costs none of them."""
+        notices = PlanNotices(home.layout)
+        notices.put({"w1": NEW})
+        assert notices.take() == {"w1": NEW}
+        notices.put({"w2": CHANGED})
+        assert notices.take() == {"w1": NEW, "w2": CHANGED}
+        notices.done()
+        assert not notices.exist()
+
+    def test_a_plan_is_written_once(self, home: AgentHome, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Who was killed behind the commit leaves a notice; what people wrote since is not written over."""
+        with monkeypatch.context() as patch:
+            patch.setattr(PlanNotices, "done", _die)
+            with pytest.raises(KeyboardInterrupt):
+                home.work_update("w1", plan="1. copy")
+        path = plan_of(home)
+        assert path.read_text().endswith("1. copy\n")
+        path.write_text(path.read_text() + "2. mine\n")
+        with AgentHome.open(home.layout.root) as other:
+            assert plan_of(other).read_text().endswith("1. copy\n2. mine\n")
+            other.work_update("w1", plan="1. dump")
+            assert plan_of(other).read_text().endswith("\n\n1. dump\n")
+
+
+def _die(*_: Any) -> None:
+    raise KeyboardInterrupt

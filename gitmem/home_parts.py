@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gitmem.findings import allow_sentence, text_mark
 from gitmem.home_writing_parts import WritingParts
 from gitmem.layout import EPISODES
+from gitmem.sync_notes import SyncNotes
 
 if TYPE_CHECKING:
     from gitmem.context import Contexts
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gitmem.memory_tool import MemoryTool
     from gitmem.prose_writes import ProseWrites
     from gitmem.refused_facts import RefusedFacts
+    from gitmem.remote_standing import RemoteStanding
     from gitmem.remotes import Remotes
     from gitmem.resolving import Resolving
     from gitmem.session_search import SessionSearch
@@ -174,6 +176,15 @@ class HomeParts(WritingParts):
                 now=self.now,
             )
         )
+
+    def remote_standings(self) -> Sequence[RemoteStanding]:
+        """Return how the home stands to each of its remotes."""
+        from gitmem.remote_standing import remote_standings
+
+        setting = self.repository.config(self.layout.branch_setting)
+        branch = f"refs/heads/{setting}" if setting else self.repository.head().branch
+        notes = SyncNotes(self.layout)
+        return [*remote_standings(self.repository, self.remotes, notes, branch)]
 
     @cached_property
     def resolving(self) -> Resolving:

@@ -14,6 +14,7 @@ from gitmem.errors import GitmemError
 from gitmem.layout import CONFLICTS, Layout
 from gitmem.ledger import Ledger, Segment
 from gitmem.ledger_format import is_ahead
+from gitmem.remote_standing import RemoteStanding
 from gitmem.repository import Repository
 
 #: Exit codes of `status --check`, the worst last.
@@ -52,6 +53,7 @@ class Status:
     conflicts: Sequence[Mapping[str, Any]]
     sessions: Sequence[Mapping[str, Any]]
     proposals: Sequence[Mapping[str, Any]]
+    remotes: Sequence[RemoteStanding]
     findings: Sequence[Finding]
 
     @property

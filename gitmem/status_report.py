@@ -19,7 +19,9 @@ from gitmem.memory_status import MemoryStatus
 from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import Proposal
 from gitmem.prose_section import count_prose
+from gitmem.remote_standing import RemoteStanding
 from gitmem.repository import Head, Repository, read_path
+from gitmem.rescue_refs import is_in_branch
 from gitmem.status import BUSY, CONFLICT, CORRUPT, Finding, Status, conflict_copies
 from gitmem.times import format_time, short_time
 from gitmem.tree_files import Skipped
@@ -47,6 +49,7 @@ class StatusParts:
         work: of plans and episodes.
         proposals: what waits for an operator's word, the oldest first.
         damaged_proposals: files of those that cannot be read.
+        remotes: how the home stands to each remote.
         now: seconds since 1970.
     """
 
@@ -64,6 +67,7 @@ class StatusParts:
     proposals: Sequence[Proposal]
     damaged_proposals: Sequence[Path]
     pinned: str | None
+    remotes: Sequence[RemoteStanding]
     now: float
 
 
@@ -80,7 +84,8 @@ def collect_status(parts: StatusParts) -> Status:
         *_git_findings(git, find_lock(layout, head)),
         *_ledger_findings(parts.repository, head.commit),
         *_turn_findings(parts.turns),
-        *_rescue_findings(parts.repository),
+        *_rescue_findings(parts.repository, head.commit),
+        *_sync_findings(parts.remotes),
         *_pending_findings(pending),
         *_damaged_findings(parts.branch.damaged()),
         *parts.work,
@@ -105,6 +110,7 @@ def collect_status(parts: StatusParts) -> Status:
         conflicts,
         parts.memory.sessions,
         [_proposal(one, parts.now) for one in parts.proposals],
+        parts.remotes,
         findings,
     )
 
@@ -267,8 +273,26 @@ def _turn_findings(turns: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding("ledger", CORRUPT, f"{row['id'][:12]} cannot be read: {row['reason']}")
 
 
-def _rescue_findings(repository: Repository) -> Iterator[Finding]:
-    for ref in list(repository.list_refs(RESCUES))[:_LISTED]:
+def _sync_findings(remotes: Sequence[RemoteStanding]) -> Iterator[Finding]:
+    """Say what keeps a remote and the home apart, and wants a person."""
+    for remote in remotes:
+        if remote.error:
+            what = f"the last sync with {remote.id} failed: {remote.error}"
+            yield Finding("sync", 0, what, f"Try again: gitmem sync --remote {remote.id}")
+        for path, why in [*remote.blocked.items()][:_LISTED]:
+            what = f"{remote.id} has what your branch cannot take: {path}: {why}"
+            hint = f"Commit or move it, then: gitmem sync --remote {remote.id}"
+            yield Finding("sync", CONFLICT, what, hint, path)
+        for warning in remote.warnings[:_LISTED]:
+            yield Finding("sync", 0, f"{remote.id}: {warning}")
+
+
+def _rescue_findings(repository: Repository, head: str | None) -> Iterator[Finding]:
+    """Name what nothing else holds; where the branch was before a sync, it holds itself."""
+    refs = (
+        ref for ref in repository.list_refs(RESCUES) if not (head and is_in_branch(repository, ref, head))
+    )
+    for ref in [*refs][:_LISTED]:
         yield Finding(
             "rescue",
             0,

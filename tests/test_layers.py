@@ -62,7 +62,7 @@ FLOORS = [
         auto_load commit_names store_sight content_checks commit_checks hook_scripts hook_files
         pushed_lines note_ids commit_times authored_files note_paths note_plan notes tree_sight proposals
         write_approval duty index_retries watch_state home_place writer failure_counts line_astray
-        line_turns lines remotes line_sync tag_sync sync_notes rescue_refs spare_files drivers spool_file
+        line_turns lines remotes line_sync tag_sync sync_notes rescue_refs remote_standing spare_files drivers spool_file
         spool ledger segment_facts judgements lifecycle history past_ledger work_turns work_state
         plan_notices plan_files plan_sight past_plans sealing turn_places line_position line_merge
         line_recovery disk_copy episode_facts episode_closing line_draft found_turn writer_change

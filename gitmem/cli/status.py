@@ -10,8 +10,10 @@ import click
 from gitmem.cli.commands import command as define
 from gitmem.cli.settings import current
 from gitmem.counted import counted
+from gitmem.times import short_time
 
 if TYPE_CHECKING:
+    from gitmem.remote_standing import RemoteStanding
     from gitmem.status import Status
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -46,6 +48,7 @@ def describe(status: Status) -> str:
         ("watch", _watch(status.watch)),
         ("stores", _stores(status.stores)),
         ("sessions", _sessions(status.sessions)),
+        ("remotes", ", ".join(map(_remote, status.remotes))),
         ("conflicts", ", ".join(str(conflict["path"]) for conflict in status.conflicts)),
     ]
     lines = [f"{click.style(f'{name:<10}', dim=True)}{text}" for name, text in rows if text]
@@ -74,6 +77,13 @@ def _turns(turns: Mapping[str, Any]) -> str:
     waiting = f", {turns['spooled']} not yet committed" if turns.get("spooled") else ""
     open_ = f", {turns['open']} open" if turns.get("open") else ""
     return f"{own}{more}{waiting}{open_}"
+
+
+def _remote(remote: RemoteStanding) -> str:
+    state = f"lacks {remote.lacks}" if remote.lacks else "has all there is"
+    ahead = f", has {counted(remote.ahead, 'commit')} more" if remote.ahead else ""
+    synced = f"; synced {short_time(remote.done)}" if remote.done else "; never synced"
+    return f"{remote.id} {state}{ahead}{synced}"
 
 
 def _pending(pending: Sequence[Mapping[str, Any]], obstacle: str | None) -> str:

@@ -66,7 +66,7 @@ class SeenHome:
         hits: query -> refs found; `found` are their texts.
         episodes: ids of the turns of each.
         open: ids of the turns that no episode holds yet.
-        material: ids of all turns that hold anything, in order.
+        material: ids of all turns that hold anything, in order, with their sessions.
         index, rebuilt: query -> rows of the index as it was kept up, and as it was built anew.
         status: freshness, pending and quarantined.
     """
@@ -80,7 +80,7 @@ class SeenHome:
     hits: Mapping[str, Sequence[str]]
     episodes: Mapping[str, Sequence[str]]
     open: Sequence[str]
-    material: Sequence[str]
+    material: Mapping[str, str | None]
     index: Mapping[str, Sequence[Any]]
     rebuilt: Mapping[str, Sequence[Any]]
     status: Json
@@ -207,6 +207,12 @@ def law_8(home: SeenHome) -> list[str]:
         faults += [f"{turn} is in {owner[turn]} and {name}" for turn in turns if turn in owner]
         owner.update(dict.fromkeys(turns, name))
     faults += [f"{turn} is open and finished" for turn in home.open if turn in owner]
+    waiting: dict[str, str] = {}
+    for turn, session in home.material.items():
+        if turn in home.open and session is not None:
+            waiting.setdefault(session, turn)
+        elif turn in owner and session in waiting:
+            faults.append(f"{waiting[session]} is open before the finished {turn}")
     held = {*owner, *home.open}
     return faults + [f"{turn} is in no episode" for turn in home.material if turn not in held]
 

@@ -98,7 +98,9 @@ def check_input_and_turns(context: AssembledContext, inputs: ContextInputs) -> N
     shown = {one.id: one.text for one in context.sections}
     whole = {one.id for one in context.decisions if one.outcome == "full"}
     if "current_input" in whole:
-        assert inputs.input.text in shown["current_input"], "the input is another"
+        ahead = shown["current_input"].removesuffix(inputs.input.text)
+        assert ahead != shown["current_input"], "the input is another"
+        assert inputs.input.text not in ahead, "the input is there twice"
     heads = re.findall(r"^Turn .*?· turn:(\S+)", shown.get("recent_turns", ""), re.MULTILINE)
     assert len(heads) == len(set(heads)), "a turn stands twice"
     if heads and inputs.input.voice == "operator":

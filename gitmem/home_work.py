@@ -11,8 +11,8 @@ from gitmem.turn import Turn
 
 if TYPE_CHECKING:
     from gitmem.past_plans import PastPlans
-    from gitmem.work import WorkReply
     from gitmem.work_listing import TaskPage, WorkDetail, WorkPage
+    from gitmem.work_reply import WorkReply
     from gitmem.work_state import WorkState
 
 

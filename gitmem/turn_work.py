@@ -8,17 +8,11 @@ at that moment, so that a turn that waited in the spool does not act on what was
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from gitmem.errors import (
-    BindingMismatch,
-    ReportMissing,
-    TaskFinished,
-    UnknownWorkItem,
-    WorkItemNotOpen,
-)
+from gitmem.errors import BindingMismatch, ReportMissing, TaskFinished, UnknownWorkItem, WorkItemNotOpen
 from gitmem.focus_rules import FocusMove, FocusState, classify_pick, move_focus, move_from, turn_item
-from gitmem.lifecycle_rules import Snapshot, State, is_replay, reduce_heads
+from gitmem.lifecycle_rules import Snapshot, is_replay, reduce_heads
 from gitmem.records import TERMINAL_STATUSES, Event, Json, derive_id
 from gitmem.wait_rules import (
     Trigger,
@@ -31,11 +25,17 @@ from gitmem.wait_rules import (
     wait_from,
     wait_owner,
 )
-from gitmem.work_changes import UNBLOCKED, clears_blocker, creation, recheck_time, update, with_fields
+from gitmem.work_changes import (
+    UNBLOCKED,
+    clears_blocker,
+    creation,
+    is_so,
+    of_same_owner,
+    recheck_time,
+    update,
+    with_fields,
+)
 from gitmem.work_rules import Workload, schedule, text_of
-
-#: Action and status of what need not be done again.
-_ENDS: Final = frozenset({("complete", "completed"), ("drop", "cancelled")})
 
 
 class WorkSource(Protocol):
@@ -146,7 +146,7 @@ class TurnWork:
             return creation(event, item, has_plan=not self._is_imported)
         state = reduce_heads(heads) if heads else None
         if state is None or state.winner.redacted or state.winner.is_terminal:
-            return None if state is not None and _is_so(action, state) else event
+            return None if state is not None and is_so(action, state) else event
         if event.body.get("expected_revision", state.revision) != state.revision:
             return event  # it came too late, which sealing refuses, whatever it would change
         if action == "update":
@@ -234,7 +234,7 @@ class TurnWork:
         known = dict(before.winner.body) if before is not None else {}
         is_new = event.body["status"] == "active" and (before is None or before.status != "active")
         if not is_new:
-            return event if before is None else _of_same_owner(event, known)
+            return event if before is None else of_same_owner(event, known)
         body = {**known, **event.body}
         task = text_of(body, "resource") if body.get("wait_kind") == "task" else None
         if task is not None and self._status("task", task) in TERMINAL_STATUSES:
@@ -387,17 +387,6 @@ class TurnWork:
             workspace=cause.workspace,
             object=name,
         )
-
-
-def _of_same_owner(event: Event, known: Json) -> Event:
-    """Return an event of a wait without another owner: whose it is was settled when it began."""
-    own = text_of(known, "work_item_id")
-    return with_fields(event, {} if own is None else {"work_item_id": own}, without=("work_item_id",))
-
-
-def _is_so(action: str, state: State) -> bool:
-    """Say whether a work item ended in that way already."""
-    return not state.diverged and (action, state.status) in _ENDS
 
 
 def _follower(kind: str, turn: str, cause: str, *parts: str) -> str:

@@ -24,7 +24,7 @@ WAKES: Final[Mapping[str, str]] = {
 #: Statuses in which a wait still stands.
 UNRESOLVED: Final = frozenset({"active", "triggered"})
 #: Kinds that wait for one thing, which has to be named.
-NEED_RESOURCE: Final = frozenset({"task", "timer"})
+_NEED_RESOURCE: Final = frozenset({"task", "timer"})
 #: Statuses after which a task has a result.
 TASK_ENDS: Final = frozenset({"completed", "failed", "cancelled", "interrupted"})
 #: Origins of what did not come from an operator, and the kind of wait that they may satisfy.
@@ -107,7 +107,7 @@ def check_wait(kind: str, waiting_for: object, resource: object) -> str | None:
     if not isinstance(waiting_for, str) or not waiting_for.strip():
         raise InvalidRecord("a wait says what it waits for", field="waiting_for")
     named = resource.strip() if isinstance(resource, str) else ""
-    if not named and kind in NEED_RESOURCE:
+    if not named and kind in _NEED_RESOURCE:
         raise InvalidRecord(f"a wait for a {kind} names it: resource is missing", field="resource")
     return named or None
 

@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import Final, TypeGuard
 
 from gitmem.errors import InvalidRecord
-from gitmem.lifecycle_rules import EVENT_FIELDS, Snapshot
+from gitmem.lifecycle_rules import EVENT_FIELDS, Snapshot, State
 from gitmem.records import Event, Json
 from gitmem.times import format_time, parse_timestamp
-from gitmem.wait_rules import NEED_RESOURCE, check_wait
 from gitmem.work_paths import plan_path
 from gitmem.work_rules import MANUAL_RECHECK_MS, PLAN_STATUSES, parse_todo, text_of
 
 #: What a work item that is blocked no more has of a blocker.
 UNBLOCKED: Final[Json] = {"blocked_by": None, "recheck_at": None}
+#: Action and status of what need not be done again.
+_ENDS: Final = frozenset({("complete", "completed"), ("drop", "cancelled")})
 _RECHECK: Final = "recheck_after_ms"
 _TEXTS: Final = ("plan", "delivery_target", "blocked_by", "report")
 #: A year; nobody means a longer one.
@@ -31,9 +32,8 @@ def check_work_event(event: Event) -> Event:
     if event.kind == "work_item":
         _check_item(event.body)
     elif event.kind == "wait":
+        # One without a resource stands until it is told to end: the caller knows its own waits.
         check_recheck(event.body.get(_RECHECK))
-        if event.body["status"] == "active" and event.body.get("wait_kind") in NEED_RESOURCE:
-            check_wait(event.body["wait_kind"], "it", event.body.get("resource"))
     return event
 
 
@@ -104,6 +104,17 @@ def update(event: Event, last: Snapshot) -> Event | None:
     if is_so and (before is None or not blocker):
         return None
     return with_fields(event, blocker, without=(_RECHECK,))
+
+
+def of_same_owner(event: Event, known: Json) -> Event:
+    """Return an event of a wait without another owner: whose it is was settled when it began."""
+    own = text_of(known, "work_item_id")
+    return with_fields(event, {} if own is None else {"work_item_id": own}, without=("work_item_id",))
+
+
+def is_so(action: str, state: State) -> bool:
+    """Say whether a work item ended in that way already."""
+    return not state.diverged and (action, state.status) in _ENDS
 
 
 def clears_blocker(event: Event) -> bool:

@@ -74,7 +74,7 @@ FLOORS = [
         commit_found importers/ chosen_index machine_settings memory_records authoring refused_facts
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
         proposal_judging editing memory_status work_status status_report sample_home shown file_writes
-        session_messages session_discovery session_search work_files work work_listing past_tree
+        session_messages session_discovery session_search work_files work_reply work work_listing past_tree
         episode_reading episodes verify_ledger verify_episodes verify_branch verify_disk verify_index
         verify_range verify_witness verify context_moment episode_anchors context_files context_reading
         context home_reading_parts home_writing_parts sync_reply branch_sync sync_intake sync_delivery

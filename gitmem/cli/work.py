@@ -18,9 +18,9 @@ from gitmem.errors import UsageError
 
 if TYPE_CHECKING:
     from gitmem.home import AgentHome
-    from gitmem.work import WorkReply
     from gitmem.work_item import WorkItem
     from gitmem.work_listing import WorkDetail, WorkPage
+    from gitmem.work_reply import WorkReply
 
 as_of_option = click.option(
     "--as-of", metavar="COMMIT|DATE", help="As it was at a commit or a time, such as HEAD~2 or '2 days ago'."

@@ -338,18 +338,13 @@ class TestEvents:
         assert turns(home) == before
         assert [one.text for one in home.work_show("w1").work_item.todo] == ["dump"]
 
-    def test_a_wait_that_nothing_ends_is_refused(self, home: AgentHome) -> None:
-        """A task or a timer that nobody names never comes (§2.3)."""
-        for kind, resource in (("task", None), ("timer", "  ")):
-            event = {
-                "kind": "wait",
-                "wait_id": "x",
-                "status": "active",
-                "wait_kind": kind,
-                "resource": resource,
-            }
-            with pytest.raises(InvalidRecord):
-                home.record([event])
+    def test_a_wait_is_what_its_caller_says(self, home: AgentHome) -> None:
+        """One that nothing here can end is ended by an event; a command names what it waits for (§2.3)."""
+        event = {"kind": "wait", "wait_id": "x", "status": "active", "wait_kind": "task"}
+        assert home.record([event]).refused == ()
+        assert home.record([{**event, "status": "cancelled"}]).refused == ()
+        with pytest.raises(InvalidRecord):
+            home.work_wait("the dump", wake="task_result")
         with pytest.raises(InvalidRecord):
             home.work_wait("the vendor", recheck_after_ms=10**20)
 

@@ -38,8 +38,6 @@ MOST_VALUE: Final = 240
 _KIND_ORDER: Final = {kind: place for place, kind in enumerate(REF_KINDS)}
 _STATUS_ORDER: Final = {status: place for place, status in enumerate(REF_STATUSES)}
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-_CLOCK: Final = re.compile(r"[0-9a-f]{16}")
-_JUDGED: Final = re.compile(rf"(?:{_CLOCK.pattern})? {_TIME.pattern}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def refs_to_json(refs: Iterable[WorkRef]) -> list[dict[str, Any]]:
     return [ref_to_json(ref) for ref in refs]
 
 
-def ref_from_json(raw: object, *, clock: str, ts: str) -> WorkRef | None:
+def _ref_from_json(raw: object, *, clock: str, ts: str) -> WorkRef | None:
     """Return the ref that `ref_to_json` made this of; None where it is none.
 
     Args:
@@ -162,18 +160,8 @@ def refs_from_json(raw: object, *, clock: str, ts: str) -> tuple[WorkRef, ...]:
     """
     if not isinstance(raw, list | tuple):
         return ()
-    found = (ref_from_json(item, clock=clock, ts=ts) for item in raw)
+    found = (_ref_from_json(item, clock=clock, ts=ts) for item in raw)
     return tuple(ref for ref in found if ref is not None)
-
-
-def is_clock(value: object) -> TypeGuard[str]:
-    """Say whether a value is a record's clock."""
-    return isinstance(value, str) and _CLOCK.fullmatch(value) is not None
-
-
-def is_judged(value: object) -> TypeGuard[str]:
-    """Say whether a value is clock and time of a judgement."""
-    return isinstance(value, str) and _JUDGED.fullmatch(value) is not None
 
 
 def _metadata(raw: object) -> dict[str, Any]:

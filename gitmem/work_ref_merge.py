@@ -13,11 +13,7 @@ from gitmem.work_ref import (
     REF_STATUSES,
     WorkRef,
     in_order,
-    is_clock,
-    is_judged,
-    ref_from_json,
     ref_name,
-    ref_to_json,
 )
 
 #: How many of a kind are active at most: each has places of its own, so that commands push out no files.
@@ -62,17 +58,6 @@ class WorkRefs:
     def find(self, kind: str, ref: str) -> WorkRef | None:
         """Return one ref, wherever it stands."""
         return next((found for found in self.all if found.key == (kind, ref_name(kind, ref))), None)
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """Return JSON data of which `from_json` makes the same refs."""
-        return [ref_to_json(ref) | _order_of(ref) for ref in self.all]
-
-    @classmethod
-    def from_json(cls, raw: object) -> WorkRefs:
-        """Return the refs that `to_json` wrote; what is wrong in them is left out."""
-        items = raw if isinstance(raw, list | tuple) else ()
-        found = (_with_order(item) for item in items if isinstance(item, Mapping))
-        return merge_refs(cls(), (ref for ref in found if ref is not None))
 
 
 class RefFold:
@@ -177,13 +162,3 @@ def _arranged(kinds: Iterable[list[WorkRef]]) -> WorkRefs:
         active += alive[:quota]
         archived += [replace(ref, status="archived") for ref in alive[quota:]] + ordered[len(alive) :]
     return WorkRefs(tuple(in_order(active)), tuple(in_order(archived)))
-
-
-def _order_of(ref: WorkRef) -> dict[str, str]:
-    return {name: value for name, value in (("clock", ref.clock), ("judged", ref.judged)) if value}
-
-
-def _with_order(raw: Mapping[str, Any]) -> WorkRef | None:
-    clock, judged = raw.get("clock"), raw.get("judged")
-    ref = ref_from_json(raw, clock=clock if is_clock(clock) else "", ts="")
-    return None if ref is None else replace(ref, judged=judged if is_judged(judged) else "")

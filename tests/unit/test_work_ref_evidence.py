@@ -15,7 +15,7 @@ from gitmem.turn_evidence import TurnEvidence
 from gitmem.work_ref import WorkRef, refs_from_json, refs_to_json
 from gitmem.work_ref_evidence import INLINE, MOST_PER_KIND, derive_refs
 from gitmem.work_ref_merge import WorkRefs, merge_refs
-from gitmem.work_ref_text import render_refs
+from gitmem.work_ref_text import render_ref
 
 PATCH = "--- a/src/x.py\n+++ b/src/x.py\n@@ -1 +1 @@\n-old\n+new\n"
 WRITTEN = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Delete File: gone.py\n*** End Patch\n"
@@ -397,18 +397,14 @@ def test_a_turn_gives_so_many_of_a_kind() -> None:
     assert ("file", "x") in {ref.key for ref in found}
 
 
-def test_refs_in_a_prompt() -> None:
-    """A line for each active one, bounded; nothing where none is active."""
+def test_a_ref_in_a_prompt() -> None:
+    """One line, bounded, with what it points to, why, and the evidence."""
     title, reason = "t" * 500, "r\n" * 300
-    ref = WorkRef("task", "task:t1", title=title, reason=reason, source_ref="task:t1")
-    (line,) = render_refs([ref, replace(ref, status="stale"), replace(ref, status="archived")]).split("\n")
+    line = render_ref(WorkRef("task", "task:t1", title=title, reason=reason, source_ref="task:t1"))
     assert line.startswith(f"- [task] {'t' * 119}… ref=task:t1 — r r r")
     assert len(line) < 120 + 140 + 50
     plain = WorkRef("file", "src/x.py", reason="changed by Edit", source_ref="tool_execution:t:cmd")
-    assert render_refs([plain]) == "- [file] src/x.py — changed by Edit (tool_execution:t:cmd)"
-    assert render_refs([plain, plain, plain], limit=1).split("\n")[1:] == ["- … 2 more"]
-    assert render_refs([plain], limit=0) == ""
-    assert render_refs([replace(ref, status="resolved")]) == ""
+    assert render_ref(plain) == "- [file] src/x.py — changed by Edit (tool_execution:t:cmd)"
 
 
 ANY_JSON = st.recursive(
@@ -451,7 +447,7 @@ def test_any_records_give_refs_that_can_be_kept(records: list[Record]) -> None:
     assert refs_from_json(data, clock=TURN.clock, ts=TURN.ts) == refs
     merged = merge_refs(WorkRefs(), refs)
     assert merge_refs(merged, refs) is merged
-    assert render_refs(merged.active).count("\n") <= len(merged.active)
+    assert not any("\n" in render_ref(ref) for ref in merged.active)
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ def test_neither_order_nor_repetition_matters(drawn: list[Any], random: Any) -> 
     shuffled = turns + random.sample(turns, len(turns) // 2)
     random.shuffle(shuffled)
     assert fold(*shuffled) == one_by_one
-    half = WorkRefs.from_json(json.loads(json.dumps(fold(*turns[: len(turns) // 2]).to_json())))
+    half = fold(*turns[: len(turns) // 2])
     for turn in turns[len(turns) // 2 :]:
         half = merge_refs(half, turn)
     assert half == one_by_one
@@ -296,9 +296,8 @@ def test_any_json_gives_refs_that_can_be_merged_and_written(raw: Any) -> None:
     ts = "2026-11-30T09:00:00.000Z"
     refs = refs_from_json(raw, clock="0" * 16, ts=ts)
     merged = merge_refs(WorkRefs(), refs)
-    assert WorkRefs.from_json(json.loads(json.dumps(merged.to_json()))) == merged
+    assert merge_refs(merged, refs) == merged
     assert refs_from_json(json.loads(json.dumps(refs_to_json(refs))), clock="0" * 16, ts=ts) == refs
-    assert merge_refs(merged, WorkRefs.from_json(raw).all).all or not merged.all
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def shown(state: WorkState) -> dict[str, Any]:
         "focus": [state.focus(name) for name in ("s1", "s2", None)],
         "candidates": state.candidates("s1"),
         "turns": {item: state.turns(item) for item in state.items},
-        "refs": {item: state.refs(item).to_json() for item in state.items},
+        "refs": {item: state.refs(item).all for item in state.items},
     }
 
 

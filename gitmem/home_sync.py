@@ -10,6 +10,7 @@ from gitmem.home_parts import HomeParts
 if TYPE_CHECKING:
     from gitmem.remotes import Remote
     from gitmem.resolving import OpenConflict, Resolved
+    from gitmem.sync import SyncOptions
     from gitmem.sync_reply import SyncReply
 
 
@@ -57,6 +58,20 @@ class HomeSync:
 
         self._parts.check_owner()
         options = SyncOptions(dry_run=dry_run, timeout=TIMEOUT if timeout is None else timeout)
+        return self._parts.syncing.sync(remote, options)
+
+    def sync_quietly(self, remote: str | None, options: SyncOptions) -> SyncReply | None:
+        """Sync in the background, unless the last try failed just now; the longer it fails, the rarer.
+
+        Args:
+            remote: its name; without one `origin`, else the only one.
+            options: how.
+
+        Returns:
+            What was done; None where it was left for later.
+        """
+        if self._parts.syncing.is_too_soon(remote):
+            return None
         return self._parts.syncing.sync(remote, options)
 
     def conflicts(self, path: str | None = None) -> Sequence[OpenConflict]:

@@ -16,8 +16,10 @@ from gitmem.layout import Layout
 from gitmem.postings_cache import CACHE_SETTING, DEFAULT_BYTES, MOST_MIB, parse_mib
 from gitmem.protected_paths import MAY_EDIT, PROTECTED, parse_paths
 from gitmem.records import clean_text
+from gitmem.remote_repository import MOST_PACK_MIB, PACK_SETTING, TransferLimits, parse_pack_mib
 from gitmem.repository import Repository
 from gitmem.scanner import change_allowed
+from gitmem.sync_pace import AFTER_PUSH, EVERY_LEAST, EVERY_SETTING, parse_every
 from gitmem.write_approval import WRITE_APPROVAL, is_true
 
 _MACHINE: Final = "git config, this machine only"
@@ -100,6 +102,22 @@ def _cache(key: str, value: str, _: str | None) -> str:
     return str(mib)
 
 
+def _every(key: str, value: str, _: str | None) -> str:
+    seconds = parse_every(value)
+    if seconds is None:
+        raise UsageError(
+            f"{key} is a time of {EVERY_LEAST // 60} minute or more, as 10m, 2h or 1d, or off, not {value!r}"
+        )
+    return value.strip().lower()
+
+
+def _pack(key: str, value: str, _: str | None) -> str:
+    mib = parse_pack_mib(value)
+    if mib is None:
+        raise UsageError(f"{key} is a number of MiB, 1 to {MOST_PACK_MIB}, not {value!r}")
+    return str(mib)
+
+
 _KNOWN: Final = (
     _Known(_BRANCH, None, _branch),
     _Known("gitmem.sign", "false", _switch),
@@ -109,6 +127,9 @@ _KNOWN: Final = (
     _Known(MAY_EDIT, None, _paths),
     _Known(ENGINE_SETTING, ENGINES[0], _engine),
     _Known(CACHE_SETTING, str(DEFAULT_BYTES // 1024 // 1024), _cache),
+    _Known(PACK_SETTING, str(TransferLimits().pack_bytes // 1024 // 1024), _pack),
+    _Known(EVERY_SETTING, "off", _every),
+    _Known(AFTER_PUSH, "true", _switch),
 )
 
 

@@ -39,6 +39,9 @@ TIMEOUT: Final = 120.0
 _ROUNDS: Final = 8
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
+#: Seconds that syncs nobody asked for are put off after a failure; doubled with each further one, to a limit.
+_AFTER_FAILURE: Final = 30.0
+_RAREST: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +117,19 @@ class Syncing:
                     self._note_failure(remote.id, note, error)
                 raise
             if not options.dry_run:
-                self._note_success(remote.id, reply, run.tags)
+                self._note_success(remote.id, reply, run.tags, note if not options.branch else SyncNote())
         if refused is not None:
             refused.details["sync"] = reply.to_json()
             raise refused
         return reply
+
+    def is_too_soon(self, name: str | None) -> bool:
+        """Say whether a sync that nobody asked for should wait, because the last ones have failed."""
+        note = self.notes.read(self._parts.remotes.find(name).id)
+        if not note.failures or note.tried is None:
+            return False
+        pause = min(_AFTER_FAILURE * 2.0 ** (note.failures - 1), _RAREST)
+        return 0 <= self._parts.now() - note.tried < pause
 
     def _note_failure(self, remote: str, note: SyncNote, error: GitmemError) -> None:
         with suppress(OSError):
@@ -127,12 +138,13 @@ class Syncing:
                 remote, replace(note, tried=self._parts.now(), failures=failures, error=error.message)
             )
 
-    def _note_success(self, remote: str, reply: SyncReply, tags: Sequence[str]) -> None:
+    def _note_success(self, remote: str, reply: SyncReply, tags: Sequence[str], before: SyncNote) -> None:
         now = self._parts.now()
         warnings = [*reply.warnings, *(f"{one}: {why}" for one, why in reply.refused.items())]
         warnings += [f"{tag.id} is {tag.here} here and {tag.there} there" for tag in reply.moved_tags]
         with suppress(OSError):
-            note = SyncNote(now, now, 0, None, reply.branch.reason, reply.branch.blocked, warnings, tags)
+            reason, blocked = reply.branch.reason or before.reason, reply.branch.blocked or before.blocked
+            note = SyncNote(now, now, 0, None, reason, blocked, warnings, tags)
             self.notes.write(remote, note)
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,8 @@ _REFUSED: Final = 3
 #: What comes within so many seconds, the index is told at once, in the background and behind other work.
 _GATHER: Final = 0.5
 _NICE: Final = 10
+#: A push that takes longer is not waited for.
+_PUSH_SECONDS: Final = 120.0
 #: Stands in the private folder while they pass; the hooks of Git that come meanwhile have nothing to do.
 _TELLING: Final = "telling"
 #: Findings that are listed one by one; the rest is counted.
@@ -85,6 +88,35 @@ def _tell_index(_: tuple[str, ...]) -> int:
     return 0
 
 
+def _carry_along(arguments: tuple[str, ...]) -> int:
+    """Sync turns and tags with the remote of a push, when that has ended; nobody waits for it."""
+    from gitmem.errors import GitmemError
+    from gitmem.home import AgentHome
+    from gitmem.layout import find_home
+    from gitmem.sync import SyncOptions
+
+    remote, push = arguments
+    with suppress(OSError):  # a terminal that is closed takes its own processes along
+        os.setsid()
+    os.nice(_NICE)
+    _wait_for(int(push))
+    root = find_home(Path())
+    if root is None:
+        return 0
+    with suppress(GitmemError, OSError), AgentHome.open(root, catches_up=False) as home:
+        home.sync_quietly(remote, SyncOptions(branch=False, wait=0))
+    return 0
+
+
+def _wait_for(process: int) -> None:
+    """Wait until a process has ended, within reason."""
+    deadline = time.monotonic() + _PUSH_SECONDS
+    with suppress(ProcessLookupError, PermissionError):
+        while time.monotonic() < deadline:
+            os.kill(process, 0)
+            time.sleep(0.05)
+
+
 def _say(line: str) -> None:
     click.echo(shown_on(sys.stderr, line), err=True)
 
@@ -92,6 +124,7 @@ def _say(line: str) -> None:
 _HOOKS: Final[dict[str, Callable[[tuple[str, ...]], int]]] = {
     "pre-commit": _pre_commit,
     "update": _update,
+    "pre-push": _carry_along,
     "post-commit": _tell_index,
     "post-merge": _tell_index,
     "post-checkout": _tell_index,

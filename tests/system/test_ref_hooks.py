@@ -211,7 +211,8 @@ class TestPush:
     """The hook `pre-push`."""
 
     def test_it_says_what_stays_behind_and_never_says_no(self, home: Path, tmp_path: Path) -> None:
-        """One line, as long as there is something."""
+        """One line, as long as there is something; where nothing is sent by itself, with what sends it."""
+        git("config", "gitmem.sync.afterPush", "false", cwd=home)
         git("init", "-q", "--bare", "-b", "main", str(tmp_path / "o.git"), cwd=tmp_path)
         git("remote", "add", "origin", str(tmp_path / "o.git"), cwd=home)
 

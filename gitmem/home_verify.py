@@ -38,22 +38,31 @@ class HomeVerify:
         if sum((full, range is not None, against is not None)) > 1:
             raise UsageError("one of full, range and against at a time", field="full")
         if range is not None:
-            return self._verifying().run_range(range)
-        if against is not None:
-            from gitmem.git_transport.connect import RemoteConnector
+            from gitmem.verify_range import verify_range
 
-            found = self._parts.remotes.find(against)
-            connector = RemoteConnector(self._parts.layout)
-            remote = connector.connect(found.address, repository=self._parts.repository)
-            return self._verifying().run_against(remote)
+            parts = self._parts
+            lines = list(parts.ledger.tips().values())
+            return verify_range(parts.repository, parts.config, parts.allowed, range, lines)
+        if against is not None:
+            return self._verify_against(against)
         return self._verifying().run(full=full)
+
+    def _verify_against(self, name: str) -> Verification:
+        from gitmem.git_transport.connect import RemoteConnector
+        from gitmem.verify_witness import verify_against
+
+        parts = self._parts
+        connector = RemoteConnector(parts.layout)
+        remote = connector.connect(parts.remotes.find(name).address, repository=parts.repository)
+        writer = parts.line.writer()
+        own = writer.ref if writer is not None else None
+        return verify_against(parts.repository, remote, parts.ledger.tips(), own)
 
     def _verifying(self) -> Verify:
         from gitmem.verify import Verify, VerifyParts
 
         parts = self._parts
         branch = parts.repository.config("gitmem.branch")
-        writer = parts.line.writer()
         return Verify(
             VerifyParts(
                 layout=parts.layout,
@@ -64,8 +73,6 @@ class HomeVerify:
                 index=parts.index,
                 agent=parts.agent,
                 branch=f"refs/heads/{branch}" if branch else None,
-                own_line=writer.ref if writer is not None else None,
-                allowed=parts.allowed,
                 waiting=self._waiting_episodes,
                 record=parts.ledger.find,
             )

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from gitmem.commit_names import find_commit
 from gitmem.config import HomeConfig
 from gitmem.durable_file import write_file
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import GitmemError
 from gitmem.file_lock import file_lock
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.ledger_copy import LedgerCopy
 from gitmem.records import Record
-from gitmem.remote_repository import RemoteRepository
 from gitmem.repository import ABSENT, Commit, Repository
 from gitmem.search_index import SearchIndex
 from gitmem.verify_branch import branch_findings
@@ -32,8 +30,6 @@ from gitmem.verify_episodes import EPISODE_TAGS, EpisodeVerifier
 from gitmem.verify_finding import Finding
 from gitmem.verify_index import index_findings
 from gitmem.verify_ledger import LedgerLook, LedgerVerifier
-from gitmem.verify_range import range_commits, range_findings
-from gitmem.verify_witness import witness_findings
 
 MARKS: Final = "refs/gitmem/verified/"
 #: Findings of one rule that are listed; the rest is counted.
@@ -100,8 +96,6 @@ class VerifyParts:
 
     Attributes:
         branch: full name of the operator's branch; None where none is set.
-        own_line: full name of the own turn line, if there is one.
-        allowed: this machine's exceptions for the scanner.
         waiting: returns ids of episodes whose files are not on the branch yet.
         record: returns a record by its id.
     """
@@ -114,8 +108,6 @@ class VerifyParts:
     index: SearchIndex
     agent: str
     branch: str | None
-    own_line: str | None
-    allowed: Collection[str]
     waiting: Callable[[], Iterable[str]]
     record: Callable[[str], Record | None]
 
@@ -147,7 +139,7 @@ class Verify:
         commits = self._branch_commits(tip, marks.get(parts.branch or ""))
         tags = {} if full else self._read_tags()
         findings = [*look.findings, *self._branch(look, commits, full=full)]
-        findings += self._episodes(tip, look, marks.get(parts.branch or ""), tags)
+        findings += self._episodes(tip, look, commits, marks.get(parts.branch or ""), tags)
         findings += self._disk(full=full)
         if full:
             findings += index_findings(parts.index, parts.ledger)
@@ -160,37 +152,26 @@ class Verify:
             self._keep_tags(tags)
         return result
 
-    def run_range(self, text: str) -> Verification:
-        """Verify what the second commit of `A..B` has beyond the first.
-
-        Raises:
-            UsageError: not two names of commits with `..` between them.
-            NotFound: there is no such commit here.
-        """
-        parts = self._parts
-        first, dots, last = text.partition("..")
-        if not (first and dots and last) or last.startswith("."):
-            raise UsageError(f"not a range of commits: {text!r}", hint="Write it as A..B.", field="range")
-        lines = list(parts.ledger.tips().values())
-        old, new = (find_commit(self._repository, name, lines) for name in (first, last))
-        commits = range_commits(self._repository, old.id, new.id)
-        findings = range_findings(self._repository, parts.config, parts.allowed, (old, new), commits)
-        return conclude("range", findings, Checked(commits=len(commits)))
-
-    def run_against(self, remote: RemoteRepository) -> Verification:
-        """Verify that everything that a remote holds of this home is here, and the same."""
-        tips = self._parts.ledger.tips()
-        findings = witness_findings(self._repository, remote, tips, self._parts.own_line)
-        return conclude("witness", findings, Checked(writers=len(tips)))
-
     def _episodes(
-        self, tip: str | None, look: LedgerLook, since: str | None, tags: Mapping[str, str]
+        self,
+        tip: str | None,
+        look: LedgerLook,
+        commits: Sequence[Commit],
+        since: str | None,
+        tags: Mapping[str, str],
     ) -> Iterator[Finding]:
         parts = self._parts
-        receipts = parts.ledger.receipts()
-        verifier = EpisodeVerifier(self._repository, receipts, parts.waiting(), parts.record)
-        is_behind = since is not None and tip is not None and self._is_ancestor(since, tip)
-        return verifier.look(tip, _of_kind(look.records, "episode"), since if is_behind else None, tags)
+        is_going_on = since is not None and tip is not None and self._is_ancestor(since, tip)
+        seen = {commit.id for commit in commits}
+
+        def is_on_branch(commit: str) -> bool:
+            return commit in seen or (is_going_on and tip is not None and self._is_ancestor(commit, tip))
+
+        verifier = EpisodeVerifier(
+            self._repository, parts.ledger.receipts(), parts.waiting(), parts.record, is_on_branch
+        )
+        records = _of_kind(look.records, "episode")
+        return verifier.look(tip, records, since if is_going_on else None, tags)
 
     def _is_ancestor(self, ancestor: str, commit: str) -> bool:
         try:

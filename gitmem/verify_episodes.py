@@ -54,6 +54,7 @@ class EpisodeVerifier:
         receipts: what is forgotten is not missed.
         waiting: ids of episodes whose files are not on the branch yet.
         find: returns the record of an episode by its id, from wherever the ledger has it.
+        is_on_branch: says whether the branch goes on from a commit.
     """
 
     def __init__(
@@ -62,11 +63,13 @@ class EpisodeVerifier:
         receipts: Receipts,
         waiting: Iterable[str],
         find: Callable[[str], Record | None],
+        is_on_branch: Callable[[str], bool],
     ) -> None:
         self._repository = repository
         self._receipts = receipts
         self._waiting = frozenset(waiting)
         self._find = find
+        self._is_on_branch = is_on_branch
         self._first = FirstCommits(repository)
         self._records: dict[str, Record | None] = {}
 
@@ -161,30 +164,28 @@ class EpisodeVerifier:
                     "tag_missing", f"{tag_name(record.id)} is gone", "warning", name, source_ref=ref
                 )
             return
-        target, fault = self._tag_fault(value, record)
-        if fault or target is None:
-            yield Finding("tag_moved", fault, path=name, commit=target, source_ref=ref)
+        try:
+            target, path, fault = self._read_tag(value, record)
+        except GitmemError as error:
+            yield Finding("tag_moved", f"{name} cannot be read: {error.message}", path=name, source_ref=ref)
             return
-        path = self._path_in(target, record)
-        if path is not None and tip is not None and self._is_behind(target, tip):
+        if path is None:
+            yield Finding("tag_moved", fault, path=name, commit=target, source_ref=ref)
+        elif tip is not None and self._is_on_branch(target):
             yield from self._missing(record, path, tip)
 
-    def _tag_fault(self, value: str, record: Record) -> tuple[str | None, str]:
-        """Return the commit that a tag names, and what is wrong with it."""
+    def _read_tag(self, value: str, record: Record) -> tuple[str, str | None, str]:
+        """Return the commit that a tag names, where that puts the episode, and why it is not its tag."""
         name = tag_name(record.id)
-        try:
-            kind, content = self._repository.read(value)
-            if kind != "tag":
-                return value, f"{name} is not the tag that was made: it has no message"
-            target, message = parse_tag(content)
-            said: Mapping[str, str] = parse_trailers(message)
-            if (said.get(TAG_ID), said.get(TAG_DIGEST)) != (record.id, record.body.get(_DIGEST)):
-                return target, f"{name} says another episode than was finished"
-            if self._path_in(target, record) is None:
-                return target, f"{name} names a commit that does not bring the episode"
-        except GitmemError as error:
-            return None, f"{name} cannot be read: {error.message}"
-        return target, ""
+        kind, content = self._repository.read(value)
+        if kind != "tag":
+            return value, None, f"{name} is not the tag that was made: it has no message"
+        target, message = parse_tag(content)
+        said: Mapping[str, str] = parse_trailers(message)
+        if (said.get(TAG_ID), said.get(TAG_DIGEST)) != (record.id, record.body.get(_DIGEST)):
+            return target, None, f"{name} says another episode than was finished"
+        path = self._path_in(target, record)
+        return target, path, f"{name} names a commit that does not bring the episode"
 
     def _path_in(self, commit_id: str, record: Record) -> str | None:
         """Return where a commit puts an episode as it was finished."""
@@ -207,12 +208,6 @@ class EpisodeVerifier:
             message = f"the file of episode {record.id} was removed"
             commit = self._first.find(tip, path, lambda found: found is None)
             yield Finding("episode_missing", message, "error", path, None, commit, f"episode:{record.id}")
-
-    def _is_behind(self, commit: str, tip: str) -> bool:
-        try:
-            return self._repository.is_ancestor(commit, tip)
-        except GitmemError:
-            return False
 
 
 def _differs(content: bytes | None, record: Record) -> bool:

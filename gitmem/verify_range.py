@@ -5,16 +5,43 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
+from gitmem.commit_names import find_commit
 from gitmem.config import HomeConfig
 from gitmem.content_checks import check_file
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, UsageError
 from gitmem.layout import LEDGER, is_managed
 from gitmem.ledger_growth import ledger_losses
 from gitmem.reachability import reaches
 from gitmem.repository import SUBMODULE_MODE, Commit, Repository, TreeEntry
 from gitmem.subjects import CHAIN, parse_trailers
 from gitmem.tree_changes import TreeChange, changed_paths
+from gitmem.verify import Checked, Verification, conclude
 from gitmem.verify_finding import Finding
+
+
+def verify_range(
+    repository: Repository, config: HomeConfig, allowed: Collection[str], text: str, lines: Collection[str]
+) -> Verification:
+    """Verify what the second commit of `A..B` has beyond the first.
+
+    Args:
+        repository: their objects.
+        config: the home's facts.
+        allowed: this machine's exceptions for the scanner.
+        text: the range.
+        lines: tips of the turn lines, where commits may be, too.
+
+    Raises:
+        UsageError: not two names of commits with `..` between them.
+        NotFound: there is no such commit here.
+    """
+    first, dots, last = text.partition("..")
+    if not (first and dots and last) or last.startswith("."):
+        raise UsageError(f"not a range of commits: {text!r}", hint="Write it as A..B.", field="range")
+    old, new = (find_commit(repository, name, lines) for name in (first, last))
+    commits = range_commits(repository, old.id, new.id)
+    findings = range_findings(repository, config, allowed, (old, new), commits)
+    return conclude("range", findings, Checked(commits=len(commits)))
 
 
 def range_commits(repository: Repository, old: str, new: str) -> list[Commit]:

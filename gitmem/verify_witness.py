@@ -8,14 +8,15 @@ from gitmem.errors import GitmemError
 from gitmem.layout import TURN_LINES
 from gitmem.remote_repository import RemoteRepository
 from gitmem.repository import Repository
+from gitmem.verify import Checked, Verification, conclude
 from gitmem.verify_episodes import EPISODE_TAGS
 from gitmem.verify_finding import Finding
 
 
-def witness_findings(
+def verify_against(
     repository: Repository, remote: RemoteRepository, tips: Mapping[str, str], own: str | None
-) -> Iterator[Finding]:
-    """Yield what a remote holds of this home that is not here, or is something else here.
+) -> Verification:
+    """Verify that what a remote holds of this home is here, and the same.
 
     Args:
         repository: the own one.
@@ -23,12 +24,13 @@ def witness_findings(
         tips: of the turn lines here, by ref.
         own: full name of the own line.
     """
-    refs = remote.refs((TURN_LINES, EPISODE_TAGS)).refs
-    for name, value in sorted(refs.items()):
+    findings: list[Finding] = []
+    for name, value in sorted(remote.refs((TURN_LINES, EPISODE_TAGS)).refs.items()):
         if name.startswith(TURN_LINES):
-            yield from _line(repository, name, value, tips, is_own=name == own)
+            findings += _line(repository, name, value, tips, is_own=name == own)
         elif name.startswith(EPISODE_TAGS):
-            yield from _tag(repository, name, value)
+            findings += _tag(repository, name, value)
+    return conclude("witness", findings, Checked(writers=len(tips)))
 
 
 def _line(

@@ -1,0 +1,76 @@
+"""Verifying a home against `git fsck` of the same repository, and what one new turn costs to verify.
+
+    python benchmarks/bench_verify.py [--turns 50000] [--data FOLDER]
+
+Prints Markdown. `git fsck` checks objects and knows nothing of records: it is what one could run without
+gitmem.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conversations import turns
+
+from gitmem import AgentHome
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--turns", type=int, default=50_000)
+    parser.add_argument("--data", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "home"
+        with AgentHome.init(root, agent="aria") as home:
+            source = turns(options.data)
+            for _ in range(options.turns):
+                record(home, next(source))
+            measure(home, root, source)
+
+
+def record(home: AgentHome, events: list[dict[str, object]]) -> None:
+    """Record one turn."""
+    with home.turn(session="s1") as turn:
+        for event in events:
+            turn.add(event)
+
+
+def measure(home: AgentHome, root: Path, source: object) -> None:
+    """Verify everything, then one turn at a time, and let git check the same repository."""
+    began = time.perf_counter()
+    whole = home.verify(full=True)
+    full = time.perf_counter() - began
+    assert whole.ok, whole.findings[:3]
+    fresh = []
+    for _ in range(10):
+        record(home, next(source))  # type: ignore[call-overload]
+        began = time.perf_counter()
+        assert home.verify().ok
+        fresh.append(time.perf_counter() - began)
+    began = time.perf_counter()
+    subprocess.run(["git", "fsck", "--full"], cwd=root, check=True, capture_output=True)
+    fsck = time.perf_counter() - began
+    count = whole.checked.commits
+    print(f"{count} commits, {whole.checked.lines} lines, {whole.checked.episodes} episodes\n")
+    print("| figure | value |")
+    print("|---|---|")
+    print(f"| `gitmem verify --full` | {full:.2f} s, {count / full:,.0f} turns a second |")
+    print(f"| `gitmem verify` after one more turn, median of 10 | {statistics.median(fresh) * 1e3:.0f} ms |")
+    print(f"| `git fsck --full` of the same repository | {fsck:.2f} s |")
+    print(f"| ratio of the first to the last | {full / fsck:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

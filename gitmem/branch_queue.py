@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.attribute_files import AttributeFiles
-from gitmem.branch_changes import PendingWrite, Settled
+from gitmem.branch_changes import PendingChange, PendingWrite, Settled
 from gitmem.branch_files import BranchBusy, BranchFiles
 from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchLanding
-from gitmem.branch_merge import CONFLICTS, conflict_of
+from gitmem.branch_merge import CONFLICTS, conflict_of, merge_path
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.branch_tags import TAGS, BranchTags
 from gitmem.commit_signing import SigningFailed
@@ -206,10 +206,13 @@ class QueueTurn:
         return repository.is_ancestor(landing.tip, tip)
 
     def _has_begun(self, fresh: PendingWrite, landing: Landing) -> bool:
-        """Say whether a killed process had moved a file; if not, its write was nothing yet."""
+        """Say whether a killed process had moved a file; if not, its write was nothing yet.
+
+        Somebody may have edited the file since: what was written there is not theirs for that.
+        """
         snapshot = self._parts.look(landing, staged=False)
         sights = [(change, snapshot.sight(change.path)) for change in fresh.changes]
-        return any(sight.landed or sight.disk == change.result != change.base for change, sight in sights)
+        return any(sight.landed or _holds(change, sight.disk) for change, sight in sights)
 
     def _remove_leftovers(self, paths: Sequence[str], token: str) -> None:
         for path in paths:
@@ -284,3 +287,11 @@ class QueueTurn:
             self._parts.pending.note_landing(self._unfinished)
         else:
             self._parts.pending.forget_landing()
+
+
+def _holds(change: PendingChange, disk: bytes | None) -> bool:
+    """Say whether the disk has what a change brings, perhaps with more."""
+    if change.base in (change.result, disk):
+        return False
+    merged = merge_path(change.path, change.base, disk, change.result)
+    return merged.live == disk and not merged.copies

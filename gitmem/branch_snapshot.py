@@ -200,7 +200,7 @@ class BranchSnapshot:
         sight = PathSight(
             head=head,
             disk=disk,
-            staged_is_head=_same(staged, entry),
+            staged_is_head=_same(staged, entry) or self._is_own(path, staged),
             staged_is_disk=_holds(staged, disk, mode, compare_mode=self._file_mode),
             landed=disk is not None and self._landed.get(path) == hash_object("blob", disk),
             unmerged=unmerged,
@@ -223,6 +223,10 @@ class BranchSnapshot:
         if unmerged or not rows or rows[0].intent_to_add:
             return None, False, unmerged
         return rows[0], rows[0].skip_worktree, False
+
+    def _is_own(self, path: str, staged: StagedEntry | None) -> bool:
+        """Say whether a commit that was broken off staged it, so that nobody else's is there."""
+        return staged is not None and staged.id == self._landed.get(path)
 
     def _mode(self, file: ManagedFile | None, entry: TreeFile | None) -> int:
         known = entry.mode if entry is not None and entry.mode in (FILE_MODE, EXECUTABLE_MODE) else FILE_MODE

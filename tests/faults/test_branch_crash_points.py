@@ -86,6 +86,38 @@ def test_every_step(tmp_path: Path, begin: Callable[[Path], None]) -> None:
     raise AssertionError("the write never came to its end")
 
 
+def test_an_edit_behind_a_kill(tmp_path: Path) -> None:
+    """What was on disk already is committed as the agent's, and what people wrote behind it stays theirs."""
+    template = make_home(tmp_path / "template")
+    begun = 0
+    for at in range(1, 100):
+        repo = tmp_path / f"home{at}"
+        shutil.copytree(template, repo, symlinks=True)
+        lived = run(repo, at)
+        path = repo / "notes" / "a.md"
+        was_there = "agent's\n" in path.read_text()
+        begun += was_there and not lived
+        path.write_text(f"operator\n{path.read_text()}")
+        agent = Agent(repo)
+        agent.branch.settle()
+        assert agent.branch.pending() == []
+        agent.append("notes/a.md", "later\n")
+        agent.close()
+        text = show(repo, "notes/a.md")
+        assert path.read_text() == text
+        assert text.startswith("operator\n")
+        assert text.endswith("agent's\nlater\n" if was_there else "5\nlater\n")
+        fsck(repo)
+        for commit in git("log", "--format=%H", "--author=aria", cwd=repo).split():
+            assert "+operator" not in git("show", "--format=", commit, cwd=repo).split("\n")
+        for commit in git("log", "--format=%H", "--author=operator", cwd=repo).split():
+            assert "+agent's" not in git("show", "--format=", commit, cwd=repo).split("\n")
+        if lived:
+            assert begun > 4
+            return
+    raise AssertionError("the write never came to its end")
+
+
 def judge(repo: Path, begin: Callable[[Path], None]) -> None:
     """Settle and look at everything."""
     if begin is busy:

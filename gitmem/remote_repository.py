@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
 from gitmem.repository import Repository
 
 #: How many of the newest common commits are worth naming in a fetch; more cost time and find no more.
 MOST_HAVES: Final = 32
+
+#: The setting of a machine with the largest pack that a fetch takes in, in MiB.
+PACK_SETTING: Final = "gitmem.sync.packMiB"
+MOST_PACK_MIB: Final = 1 << 20
+_MIB: Final = 1 << 20
 
 #: What became of one update: done; the remote has commits that must be fetched first; the ref is not what the
 #: caller expected, because it moved meanwhile; the remote says no.
@@ -34,9 +39,14 @@ class TransferLimits:
     """
 
     seconds: float = 120.0
-    pack_bytes: int = 4 << 30
-    object_bytes: int = 256 << 20
-    answer_bytes: int = 64 << 20
+    pack_bytes: int = 4096 * _MIB
+    object_bytes: int = 256 * _MIB
+    answer_bytes: int = 64 * _MIB
+
+    def with_pack(self, setting: str | None) -> TransferLimits:
+        """Return the limits with the largest pack that a machine's setting allows, if it says so."""
+        mib = None if setting is None else parse_pack_mib(setting)
+        return self if mib is None else replace(self, pack_bytes=mib * _MIB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,14 @@ class FetchedPack:
 
     objects: int = 0
     bytes: int = 0
+
+
+def parse_pack_mib(text: str) -> int | None:
+    """Return a number of MiB that the setting may have, or None."""
+    text = text.strip()
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MOST_PACK_MIB))):
+        return None
+    return int(text) if 1 <= int(text) <= MOST_PACK_MIB else None
 
 
 class RemoteRepository(Protocol):

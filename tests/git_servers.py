@@ -71,10 +71,16 @@ def git_daemon(root: Path) -> Iterator[GitServer]:
 
 
 @contextmanager
-def http_server(root: Path, *, password: bool = False) -> Iterator[GitServer]:
-    """Serve `http://` by git's own backend, which a small web server starts as a process for each request."""
-    handler = type("Handler", (_Backend,), {"root": root, "protected": password})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+def http_server(root: Path, *, password: bool = False, old: bool = False) -> Iterator[GitServer]:
+    """Serve `http://` by git's own backend, which a small web server starts as a process for each request.
+
+    Args:
+        root: the folder with the repositories.
+        password: whether it wants one.
+        old: whether it knows only the first version of the protocol.
+    """
+    handler = type("Handler", (_Backend,), {"root": root, "protected": password, "old": old})
+    server = _WebServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
@@ -104,8 +110,8 @@ def nginx_server(root: Path) -> Iterator[GitServer]:
 
 
 @contextmanager
-def ssh_server(root: Path) -> Iterator[GitServer]:
-    """Serve `ssh://` by sshd for the user who runs the tests."""
+def ssh_server(root: Path, *, old: bool = False) -> Iterator[GitServer]:
+    """Serve `ssh://` by sshd for the user who runs the tests; an old one knows only the first protocol."""
     sshd, keygen = server_program("sshd"), server_program("ssh-keygen")
     server_program("ssh")
     place, port = root.parent / f"{root.name}-sshd", free_port()
@@ -117,7 +123,9 @@ def ssh_server(root: Path) -> Iterator[GitServer]:
         subprocess.run(key, check=True, capture_output=True)
     (place / "authorized_keys").write_text((place / "user.pub").read_text())
     (place / "known_hosts").write_text(f"[127.0.0.1]:{port} {(place / 'host.pub').read_text()}")
-    (place / "sshd_config").write_text(_SSHD.format(place=place, port=port))
+    (place / "sshd_config").write_text(
+        _SSHD.format(place=place, port=port, accept="LANG" if old else "GIT_PROTOCOL")
+    )
     (place / "ssh_config").write_text(_SSH.format(place=place))
     with running([sshd, "-D", "-e", "-f", str(place / "sshd_config")], port):
         yield GitServer(
@@ -189,11 +197,17 @@ def _backend() -> str:
     return f"{folder}/git-http-backend"
 
 
+class _WebServer(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that broke its connection."""
+
+
 class _Backend(BaseHTTPRequestHandler):
     """Runs git's backend for a request, by the rules of CGI."""
 
     root: Path
     protected = False
+    old = False
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
@@ -253,7 +267,7 @@ class _Backend(BaseHTTPRequestHandler):
             "CONTENT_LENGTH": str(len(body)),
             "REMOTE_USER": USER,
             "REMOTE_ADDR": "127.0.0.1",
-            "GIT_PROTOCOL": self.headers.get("Git-Protocol") or "",
+            "GIT_PROTOCOL": "" if self.old else self.headers.get("Git-Protocol") or "",
         }
 
     def _knows(self) -> bool:
@@ -299,7 +313,7 @@ UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
-AcceptEnv GIT_PROTOCOL
+AcceptEnv {accept}
 MaxStartups 50
 """
 

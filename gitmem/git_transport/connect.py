@@ -15,7 +15,7 @@ from gitmem.git_transport.programs import begin_at_path, begin_by_ssh
 from gitmem.git_transport.remote import GitRemote
 from gitmem.git_transport.sockets import begin_by_socket
 from gitmem.layout import Layout
-from gitmem.remote_repository import RemoteRepository, TransferLimits
+from gitmem.remote_repository import PACK_SETTING, RemoteRepository, TransferLimits
 from gitmem.remote_url import RemoteUrl, parse_url, rewrite_url
 from gitmem.repository import Repository
 
@@ -49,7 +49,7 @@ class RemoteConnector:
         """
         parse_url(url)
         known = parse_url(self._rewritten(url, repository, pushing=pushing))
-        store = Store(repository, self._layout, limits)
+        store = Store(repository, self._layout, limits.with_pack(repository.config(PACK_SETTING)))
         path = self._layout.root / known.path
         if known.scheme == "path" and self._git is None:
             return PathCopy(path, store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -259,3 +260,21 @@ class RemoteRepositoryContract:
         ids = put_chain(peers.own, 3)
         assert peers.connect().push([RefUpdate(LINE, None, ids[2])]) == (RefOutcome(LINE),)
         assert len(list(everything(peers.remote, ids[2]))) == 4
+
+    def test_large_files(self, peers: Peers) -> None:
+        """A file that fills every buffer on the way goes there and comes back."""
+        blob = make_object("blob", random.Random(7).randbytes(3 << 20))
+        tree = make_tree([TreeEntry("large", FILE_MODE, blob.id)])
+        mine = commit_of(tree, message="mine\n")
+        put(peers.own, blob, tree, mine)
+        remote = peers.connect()
+        assert remote.push([RefUpdate(LINE, None, mine.id)]) == (RefOutcome(LINE),)
+        assert peers.remote.read(blob.id) == ("blob", blob.content)
+        other = make_object("blob", random.Random(8).randbytes(5 << 20))
+        tree = make_tree([TreeEntry("large", FILE_MODE, other.id)])
+        theirs = commit_of(tree, mine.id, message="theirs\n")
+        put(peers.remote, other, tree, theirs)
+        set_ref(peers.remote, MAIN, theirs.id)
+        with remote.fetch([remote.refs().refs[MAIN]], [mine.id]) as pack:
+            assert pack.objects == 3
+        assert peers.own.read(other.id) == ("blob", other.content)

@@ -16,6 +16,12 @@ from gitmem.layout import Layout, find_layout
 from gitmem.remote_repository import RemoteRepository
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loopback is reached without this machine's proxy."""
+    monkeypatch.setenv("no_proxy", "*")
+
+
 def peers_of(server: GitServer, tmp_path: Path, program: str | None = "git") -> Iterator[Peers]:
     """Make two empty repositories and the way between them; at the end both are sound."""
     name = f"{tmp_path.name}.git"
@@ -54,6 +60,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
     """A small web server."""
     with http_server(tmp_path_factory.mktemp("web")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def old_web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
+    """A small web server before a Git of old."""
+    with http_server(tmp_path_factory.mktemp("old"), old=True) as server:
         yield server
 
 
@@ -114,6 +127,15 @@ class TestHttp(RemoteRepositoryContract):
     def peers(self, web: GitServer, tmp_path: Path) -> Iterator[Peers]:
         """Two empty repositories."""
         yield from peers_of(web, tmp_path)
+
+
+class TestOldHttp(RemoteRepositoryContract):
+    """Git's own HTTP backend in the first version of its protocol."""
+
+    @pytest.fixture
+    def peers(self, old_web: GitServer, tmp_path: Path) -> Iterator[Peers]:
+        """Two empty repositories."""
+        yield from peers_of(old_web, tmp_path)
 
 
 class TestNginx(RemoteRepositoryContract):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import signal
 import socket
@@ -82,6 +83,12 @@ def own(tmp_path: Path) -> Iterator[Own]:
     made = Own(tmp_path / "own")
     yield made
     made.close()
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loopback is reached without this machine's proxy."""
+    monkeypatch.setenv("no_proxy", "*")
 
 
 def bare(path: Path) -> DulwichRepository:
@@ -521,7 +528,7 @@ def test_a_program_that_is_missing(own: Own) -> None:
 def test_ssh(own: Own, tmp_path: Path) -> None:
     """The SSH daemon lets in who has the key, and its host key is checked."""
     (tmp_path / "served").mkdir()
-    with ssh_server(tmp_path / "served") as server:
+    with ssh_server(tmp_path / "served", old=True) as server:
         served = server.make("a.git")
         for key, value in server.settings.items():
             own.repository.set_config(key, value)
@@ -581,6 +588,101 @@ def test_what_a_hook_refuses(own: Own, tmp_path: Path) -> None:
     refused, accepted = own.connect(served).push(updates)
     assert (refused.code, accepted.code) == ("refused", "accepted")
     assert "not on a [31mFriday" in refused.reason
+
+
+@pytest.mark.slow
+def test_kills(tmp_path: Path) -> None:
+    """Killed at any moment of a fetch or a push, both sides are sound, and the next goes through.
+
+    What was being written goes with the process, or is removed when the repository is opened again.
+    """
+    served = tmp_path / "x.git"
+    bare(served)
+    ids = history(served, 300)
+    git("update-ref", MAIN, f"{ids}~200", cwd=served)
+    program = """
+import sys
+from pathlib import Path
+from gitmem.backends.dulwich_repository import open_repository
+from gitmem.git_transport.connect import RemoteConnector
+from gitmem.layout import find_layout
+from gitmem.remote_repository import RefUpdate
+layout = find_layout(Path(sys.argv[1]))
+own = open_repository(layout)
+remote = RemoteConnector(layout).connect(sys.argv[2], repository=own)
+print(flush=True)
+with remote.fetch(list(remote.refs().refs.values())):
+    print(remote.push([RefUpdate("refs/heads/new", None, sys.argv[3])]))
+"""
+    chance = random.Random(3)
+    for number in range(40):
+        path = make_repo(tmp_path / f"own{number}")
+        with subprocess.Popen(
+            [sys.executable, "-c", program, str(path), str(served), ids], stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(chance.random() * 0.25)
+            process.kill()
+        open_repository(find_layout(path)).close()
+        left = [one.name for one in (path / ".git/objects/pack").iterdir()]
+        assert not [name for name in left if not name.endswith((".pack", ".idx"))]
+        fsck(path)
+        made = Own(path)
+        with made.connect(served).fetch([ids]):
+            set_ref(made.repository, LINE, ids)
+        made.connect(served).push([RefUpdate("refs/heads/new", None, ids)])
+        git("update-ref", "-d", "refs/heads/new", cwd=served)
+        made.close()
+        fsck(path)
+        fsck(served)
+
+
+def test_two_who_push_at_once(own: Own, tmp_path: Path) -> None:
+    """Of two who move one ref at the same time one does, and the other is told; nothing is overwritten."""
+    served = tmp_path / "x.git"
+    bare(served)
+    first = turns(own.repository, 1)[-1]
+    own.connect(served).push([RefUpdate(LINE, None, first)])
+    tips = [turns(own.repository, 1, after=first, name=name)[-1] for name in ("one", "two")]
+    outcomes: list[str] = []
+
+    def push(tip: str) -> None:
+        (outcome,) = own.connect(served).push([RefUpdate(LINE, first, tip)])
+        outcomes.append(outcome.code)
+
+    threads = [threading.Thread(target=push, args=(tip,)) for tip in tips]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) in (["accepted", "moved"], ["accepted", "fetch_first"])
+    assert head(served, LINE) in tips
+
+
+def test_a_partial_clone_as_remote(own: Own, tmp_path: Path) -> None:
+    """From a clone without file contents either all of it comes, or nothing, with a word."""
+    source = make_repo(tmp_path / "source")
+    tip = commit_all(source, files={"a": "a" * 1000})
+    git("config", "uploadpack.allowFilter", "true", cwd=source)
+    git("clone", "-q", "--bare", "--filter=blob:none", f"file://{source}", "part.git", cwd=tmp_path)
+    (source / ".git").rename(source / "gone")
+    with pytest.raises(RemoteError), own.connect(tmp_path / "part.git").fetch([tip]):
+        raise AssertionError
+    with pytest.raises(RemoteError), own.connect(tmp_path / "part.git", program=None).fetch([tip]):
+        raise AssertionError
+    assert own.is_clean()
+
+
+def test_the_largest_pack_is_a_setting(own: Own, tmp_path: Path) -> None:
+    """How large a pack may be that a machine takes is said by its configuration."""
+    served = bare(tmp_path / "x.git")
+    big = make_object("blob", os.urandom(2 << 20))
+    with served.write_pack([big]):
+        set_ref(served, "refs/big", big.id)
+    own.repository.set_config("gitmem.sync.packMiB", "1")
+    with pytest.raises(RemoteMisbehaved, match="1048576"), own.connect(tmp_path / "x.git").fetch([big.id]):
+        raise AssertionError
 
 
 def test_settings_rewrite_urls(own: Own, tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ class SeenHome:
         hits: query -> refs found; `found` are their texts.
         episodes: ids of the turns of each.
         open: ids of the turns that no episode holds yet.
-        material: ids of all turns that hold anything, in order, with their sessions.
+        turns: ids of all turns, in order, with their sessions.
+        material: ids of those that hold anything that an episode tells of.
         index, rebuilt: query -> rows of the index as it was kept up, and as it was built anew.
         status: freshness, pending and quarantined.
     """
@@ -80,7 +81,8 @@ class SeenHome:
     hits: Mapping[str, Sequence[str]]
     episodes: Mapping[str, Sequence[str]]
     open: Sequence[str]
-    material: Mapping[str, str | None]
+    turns: Mapping[str, str | None]
+    material: Sequence[str]
     index: Mapping[str, Sequence[Any]]
     rebuilt: Mapping[str, Sequence[Any]]
     status: Json
@@ -208,7 +210,7 @@ def law_8(home: SeenHome) -> list[str]:
         owner.update(dict.fromkeys(turns, name))
     faults += [f"{turn} is open and finished" for turn in home.open if turn in owner]
     waiting: dict[str, str] = {}
-    for turn, session in home.material.items():
+    for turn, session in home.turns.items():
         if turn in home.open and session is not None:
             waiting.setdefault(session, turn)
         elif turn in owner and session in waiting:

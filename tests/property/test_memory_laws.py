@@ -183,7 +183,12 @@ def look(home: AgentHome, clone: AgentHome, teller: Teller) -> SeenHome:
         hits=hits,
         episodes={one.id: [turn.id for turn in one.episode.turns] for one in page.episodes},
         open=[turn for one in page.open for turn in one["turns"]],
-        material={row["turn"]: row.get("session") for row in every if row["kind"] in told},
+        turns={row["turn"]: row.get("session") for row in every},
+        material=[
+            turn
+            for turn in dict.fromkeys(row["turn"] for row in every)
+            if turn_item.get(turn) or any(row["turn"] == turn and row["kind"] in told for row in every)
+        ],
         index=kept,
         rebuilt=_index(home, teller.words),
         status=status,
@@ -331,7 +336,7 @@ def double_turn(home: SeenHome) -> SeenHome:
 
 def lose_turn(home: SeenHome) -> SeenHome:
     """A turn is in no episode."""
-    return replace(home, material={**home.material, "turn_x": "s1"})
+    return replace(home, material=[*home.material, "turn_x"])
 
 
 def open_again(home: SeenHome) -> SeenHome:
@@ -341,14 +346,14 @@ def open_again(home: SeenHome) -> SeenHome:
 
 def leave_gap(home: SeenHome) -> SeenHome:
     """A turn is still open although a later one of its session is finished."""
-    first = next(iter(home.material))
+    first = home.material[0]
     episodes = {name: [one for one in turns if one != first] for name, turns in home.episodes.items()}
-    held = dict.fromkeys([first, *home.material], "s1")
+    turns = {first: "s1", **home.turns, "turn_x": "s1"}
     return replace(
         home,
         episodes={**episodes, "ep_x": ["turn_x"]},
         open=[*home.open, first],
-        material={**held, "turn_x": "s1"},
+        turns={**turns, first: "s1"},
     )
 
 

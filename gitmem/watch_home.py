@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.backends.watchdog_changes import WatchdogChanges
+from gitmem.background_sync import BackgroundSync
 from gitmem.git_state import operation_in_progress
 from gitmem.home import AgentHome
+from gitmem.sync_pace import EVERY_SETTING, parse_every
 from gitmem.watch import Watcher, watch_until_signal
 from gitmem.watch_parts import WatchParts
 from gitmem.watch_state import WatchState
@@ -55,6 +57,7 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         for warning in home.settle_plans():
             tell(warning)
 
+    syncing = BackgroundSync(home.layout.root)
     return WatchParts(
         layout=home.layout,
         changes=WatchdogChanges(home.layout),
@@ -68,4 +71,7 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         close=home.close,
         restore_ledger_copy=home.restore_ledger_copy,
         put_line_back=put_line_back,
+        sync_every=lambda: parse_every(home.config_get(EVERY_SETTING)) or 0.0,
+        begin_sync=syncing.begin,
+        end_sync=syncing.end,
     )

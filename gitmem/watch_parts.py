@@ -60,6 +60,9 @@ class WatchParts:
         close: lets go of the home.
         restore_ledger_copy: makes the copy of the ledger on disk whole.
         put_line_back: puts the own turn line back where somebody moved it; cheap where nobody did.
+        sync_every: returns the seconds between two syncs, 0 for never.
+        begin_sync: begins a sync beside the watcher, which does not wait for it.
+        end_sync: ends one that is under way, when the watcher stops.
     """
 
     layout: Layout
@@ -74,6 +77,9 @@ class WatchParts:
     close: Callable[[], object]
     restore_ledger_copy: Callable[[], object] = lambda: None
     put_line_back: Callable[[], object] = lambda: None
+    sync_every: Callable[[], float] = lambda: 0.0
+    begin_sync: Callable[[], object] = lambda: None
+    end_sync: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,7 @@ class Pace:
         retry: before what could not be indexed, and has been tried for a minute and a half by `patience`, is
             tried again; doubled each time up to 16-fold.
         patience: after a failure.
+        first_sync: behind the start, or the order to sync, at most.
     """
 
     reconcile: float = 30.0
@@ -118,6 +125,7 @@ class Pace:
     once: float = 60.0
     retry: float = 60.0
     patience: Patience = field(default_factory=Patience)
+    first_sync: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ FLOORS = [
         text_merge branch_merge path_names settling tree_edit merge_moves closed_tree conflict_copies
         tree_merge tree_sides conflict_resolution staging_extensions staging_area pack_format git_pattern
         attributes git_refs episode_marks episode_rules episode_record git_config reachability
-        merge_bases commit_merge transfer_walk remote_url growing_file ledger_tree line_trees
+        sync_pace merge_bases commit_merge transfer_walk remote_url growing_file ledger_tree line_trees
         tree_changes ledger_growth verify_finding ledger_chain turn_commits first_commit index_merging
         token_estimate text_cut context_section context_planner quoting open_question turn_lines
         recent_turns episode_selection cache_identity execution_environment context_sections
@@ -76,11 +76,11 @@ FLOORS = [
         proposal_judging editing memory_status work_status status_report sample_home shown file_writes
         session_messages session_discovery session_search work_files work_reply work work_listing past_tree
         episode_reading episodes verify_ledger verify_episodes verify_branch verify_disk verify_index
-        verify_range verify_witness verify context_moment episode_anchors context_files context_reading
+        verify verify_range verify_witness context_moment episode_anchors context_files context_reading
         context home_reading_parts home_writing_parts sync_reply branch_sync sync_intake sync_delivery
         sync clone text_origin resolving home_parts""",
         # 6 doors
-        """watch_parts vigil watch home_episodes home_notes home_memory home_machine home_judging
+        """watch_parts vigil watch background_sync home_episodes home_notes home_memory home_machine home_judging
         home_editing home_sessions home_session_search home_sync home_verify home_tools home_work
         home_context home demo watch_home git_driver cli/ __main__""",
     )

@@ -1,4 +1,4 @@
-"""`gitmem hook NAME`: what gitmem's own Git hooks call; not for people, and in no list of commands."""
+"""`gitmem hook NAME`: what gitmem's Git hooks and watcher call; not for people, in no list of commands."""
 
 from __future__ import annotations
 
@@ -90,21 +90,30 @@ def _tell_index(_: tuple[str, ...]) -> int:
 
 def _carry_along(arguments: tuple[str, ...]) -> int:
     """Sync turns and tags with the remote of a push, when that has ended; nobody waits for it."""
+    remote, push = arguments
+    with suppress(OSError):  # a terminal that is closed takes its own processes along
+        os.setsid()
+    _wait_for(int(push))
+    return _sync_quietly(remote, branch=False)
+
+
+def _sync(_: tuple[str, ...]) -> int:
+    """Sync with the usual remote, for a watcher; what fails is in `gitmem status`."""
+    return _sync_quietly(None, branch=True)
+
+
+def _sync_quietly(remote: str | None, *, branch: bool) -> int:
     from gitmem.errors import GitmemError
     from gitmem.home import AgentHome
     from gitmem.layout import find_home
     from gitmem.sync import SyncOptions
 
-    remote, push = arguments
-    with suppress(OSError):  # a terminal that is closed takes its own processes along
-        os.setsid()
     os.nice(_NICE)
-    _wait_for(int(push))
     root = find_home(Path())
     if root is None:
         return 0
     with suppress(GitmemError, OSError), AgentHome.open(root, catches_up=False) as home:
-        home.sync_quietly(remote, SyncOptions(branch=False, wait=0))
+        home.sync_quietly(remote, SyncOptions(branch=branch, wait=0))
     return 0
 
 
@@ -125,6 +134,7 @@ _HOOKS: Final[dict[str, Callable[[tuple[str, ...]], int]]] = {
     "pre-commit": _pre_commit,
     "update": _update,
     "pre-push": _carry_along,
+    "sync": _sync,
     "post-commit": _tell_index,
     "post-merge": _tell_index,
     "post-checkout": _tell_index,

@@ -57,7 +57,9 @@ class Desk:
         self.fault: Exception | None = None
         self.catalog = "catalog"
         self.is_behind = False
-        self.rendered = self.settled = self.spooled = self.opened = self.closed = 0
+        self.rendered = self.settled = self.spooled = self.opened = self.closed = self.ended = 0
+        self.sync_every = 0.0
+        self.syncs: list[float] = []
         self.operation: str | None = None
         self.told: list[str] = []
         self.watcher = Watcher(
@@ -112,6 +114,9 @@ class Desk:
             operation=lambda: self.operation,
             close=lambda: self.count("closed"),
             put_line_back=lambda: self.line_looks.append(self.seconds),
+            sync_every=lambda: self.sync_every,
+            begin_sync=lambda: self.syncs.append(self.seconds),
+            end_sync=lambda: self.count("ended"),
         )
 
     def count(self, name: str) -> None:
@@ -646,3 +651,30 @@ class TestOnce:
             desk.watcher.once()
         assert desk.rendered >= 1
         assert PACE.once <= desk.seconds - 1000 <= PACE.once + 31
+
+
+def test_syncs_come_as_often_as_the_setting_says(desk: Desk) -> None:
+    """The first soon after the start, the others apart by the time that is set, a tenth more or less."""
+    desk.sync_every = 600.0
+    desk.run(*[lambda: desk.advance(20.0), Hints()] * 120)
+    first, *_ = desk.syncs
+    assert first - 1000.0 <= 30.0 * 1.1 + 20.0
+    assert 3 <= len(desk.syncs) <= 6
+    assert all(540.0 <= after - before <= 680.0 for before, after in pairwise(desk.syncs))
+    assert desk.ended == 1
+
+
+def test_a_setting_that_changes_counts_at_once(desk: Desk) -> None:
+    """Who switches syncing on does not wait for a restart, nor does who switches it off."""
+
+    def switch(every: float) -> Callable[[], None]:
+        def act() -> None:
+            desk.sync_every = every
+
+        return act
+
+    later = [lambda: desk.advance(20.0), Hints()] * 20
+    desk.run(*later, switch(60.0), *later, switch(0.0), *later)
+    assert desk.syncs
+    assert desk.syncs[0] > 1400.0
+    assert desk.syncs[-1] < 1830.0

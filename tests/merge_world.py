@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -49,7 +50,7 @@ class World:
         self.count = 0
         self.written: set[str] = set()
         self.removed: set[str] = set()
-        self.removed_in: tuple[set[str], set[str]] = (set(), set())
+        self.taken: Counter[str] = Counter()
         self.removed_entries: set[str] = set()
         self.forgotten_entries: set[str] = set()
         self.forgotten_blobs: set[str] = set()
@@ -124,8 +125,8 @@ class World:
         """Let somebody change the tree of one machine."""
         deeds: list[tuple[int, Callable[[Machine, dict[str, TreeFile]], dict[str, TreeFile | None]]]] = [
             (6, self.edit), (2, self.write), (1, self.delete), (2, self.move), (4, self.change_store),
-            (3, self.resolve), (1, self.add_episode), (1, self.forget_entry), (1, self.forget_note),
-            (1, self.forget_passage), (1, self.forget_episode),
+            (3, self.resolve), (1, self.edit_copy), (1, self.change_config), (1, self.add_episode),
+            (1, self.forget_entry), (1, self.forget_note), (1, self.forget_passage), (1, self.forget_episode),
         ]  # fmt: skip
         deed = self.random.choices([deed for _, deed in deeds], [weight for weight, _ in deeds])[0]
         before = self.tree(machine.head)
@@ -138,14 +139,13 @@ class World:
         self.note_removed(before, self.tree(machine.head))
 
     def note_removed(self, before: dict[str, TreeFile], after: dict[str, TreeFile]) -> None:
-        """Note what a person took out of a whole tree, or here of all live files and there of the copies."""
+        """Note what a person took out of a tree: of all of it, or of one of the files that held a word."""
         self.removed |= self.words(before) - self.words(after)
-        for number, is_copy in enumerate((False, True)):
-            was, now = (
-                self.words({p: file for p, file in tree.items() if p.startswith("conflicts/") == is_copy})
-                for tree in (before, after)
-            )
-            self.removed_in[number].update(was - now)
+        was, now = (
+            Counter(word for file in tree.values() for word in set(WORD.findall(self.text(file))))
+            for tree in (before, after)
+        )
+        self.taken.update(word for word in was if now[word] < was[word])
         entries = [self.entries(tree) for tree in (before, after)]
         self.removed_entries |= entries[0] - entries[1]
 
@@ -211,6 +211,8 @@ class World:
             return {}
         path = self.random.choice([*conflicts])
         keep = self.random.choice(["live", "edited", self.random.choice(conflicts[path])])
+        if keep == "edited" and path == "gitmem.toml":
+            keep = "live"
         if any(other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in tree):
             keep = "live"
         elif path.startswith("notes/") and self.random.random() < 0.3:
@@ -222,6 +224,22 @@ class World:
         for content in done.made.values():
             self.file(content)
         return dict(done.files)
+
+    def edit_copy(self, _: Machine, tree: dict[str, TreeFile]) -> dict[str, TreeFile | None]:
+        """Write a line into a conflict copy, where it stands."""
+        copies = [path for path in tree if path.startswith("conflicts/") and "gitmem.toml" not in path]
+        if not copies:
+            return {}
+        path = self.random.choice(copies)
+        return {path: self.file(f"{self.text(tree[path])}{self.word()}\n")}
+
+    def change_config(self, _: Machine, tree: dict[str, TreeFile]) -> dict[str, TreeFile | None]:
+        """Give the home's file another value or a comment."""
+        kept = [line for line in self.text(tree["gitmem.toml"]).splitlines() if "[catalog]" not in line]
+        kept = [line for line in kept if "max" not in line]
+        limit = f"[catalog]\nmax_notes = {self.random.randrange(1, 99)}"
+        value = limit if self.random.random() < 0.5 else f"# {self.word()}"
+        return {"gitmem.toml": self.file("\n".join([*kept, value]) + "\n")}
 
     def add_episode(self, _: Machine, tree: dict[str, TreeFile]) -> dict[str, TreeFile | None]:
         """Write an episode."""
@@ -378,8 +396,9 @@ class World:
         trees = [self.tree(machine.head) for machine in self.machines]
         assert trees[0] == trees[1] == trees[2], "the machines have different trees"
         tree = trees[0]
-        live, copies = self.removed_in
-        lost = self.written - self.removed - (live & copies) - self.words(tree)
+        # One took it from one file, another from another: both had their way.
+        twice = {word for word, count in self.taken.items() if count > 1}
+        lost = self.written - self.removed - twice - self.words(tree)
         assert not lost, f"words are gone that nobody removed: {sorted(lost)}"
         assert not self.entries(tree) & self.forgotten_entries, "a forgotten entry is back"
         assert not {file.id for file in tree.values()} & self.forgotten_blobs, "a forgotten file is back"

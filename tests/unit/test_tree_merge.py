@@ -145,6 +145,14 @@ def test_an_edit_of_a_file_that_gave_way_follows_it(blobs: Blobs) -> None:
     assert merged.fates["notes/a"] == "withdrawn"
 
 
+def test_a_copy_that_both_sides_have_stays_beside_what_won_against_it(blobs: Blobs) -> None:
+    """Here the text is live nowhere any more, there another one lives: that one is no edit of the copy."""
+    base = blobs.tree({"notes/a.md": "lost\n"})
+    copy = blobs.tree({conflict_path("notes/a.md", b"lost\n"): "lost\n"})
+    winner = blobs.tree({"notes/a.md": "won\n"})
+    assert blobs.merge(base, copy, {**copy, **winner}).files == {**copy, **winner}
+
+
 def test_a_file_in_the_way_of_a_copy_becomes_one(blobs: Blobs) -> None:
     """A file called like the folder of a note's copies, or like `conflicts` itself, gives way."""
     for name in ("conflicts", "conflicts/notes", "conflicts/notes/a.md"):

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.attribute_files import AttributeFiles
-from gitmem.branch_changes import PendingChange, PendingWrite, Settled
+from gitmem.branch_changes import PendingWrite, Settled
 from gitmem.branch_files import BranchBusy, BranchFiles
 from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchLanding
-from gitmem.branch_merge import CONFLICTS, conflict_of, merge_path
+from gitmem.branch_merge import CONFLICTS, conflict_of
 from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.branch_tags import TAGS, BranchTags
 from gitmem.commit_signing import SigningFailed
@@ -26,7 +26,7 @@ from gitmem.git_lock import remove_stale
 from gitmem.layout import Layout
 from gitmem.pending_writes import Landing, PendingWrites
 from gitmem.repository import Repository
-from gitmem.settling import PathSight, SettlePlan, plan_settling
+from gitmem.settling import PathSight, SettlePlan, holds_change, plan_settling
 from gitmem.staging_extensions import StagingRefused
 from gitmem.work_tree import remove_beside
 
@@ -212,7 +212,7 @@ class QueueTurn:
         """
         snapshot = self._parts.look(landing, staged=False)
         sights = [(change, snapshot.sight(change.path)) for change in fresh.changes]
-        return any(sight.landed or _holds(change, sight.disk) for change, sight in sights)
+        return any(sight.landed or holds_change(change, sight.disk) for change, sight in sights)
 
     def _remove_leftovers(self, paths: Sequence[str], token: str) -> None:
         for path in paths:
@@ -287,11 +287,3 @@ class QueueTurn:
             self._parts.pending.note_landing(self._unfinished)
         else:
             self._parts.pending.forget_landing()
-
-
-def _holds(change: PendingChange, disk: bytes | None) -> bool:
-    """Say whether the disk has what a change brings, perhaps with more."""
-    if change.base in (change.result, disk):
-        return False
-    merged = merge_path(change.path, change.base, disk, change.result)
-    return merged.live == disk and not merged.copies

@@ -133,6 +133,26 @@ def _fault(path: str, sight: PathSight) -> str | None:
     return sight.fault
 
 
+def holds_change(change: PendingChange, disk: bytes | None) -> bool:
+    """Say whether the disk has what a change brings, perhaps with more."""
+    if change.base in (change.result, disk):
+        return False
+    merged = merge_path(change.path, change.base, disk, change.result)
+    if merged.live == disk and not merged.copies:
+        return True
+    # An edit right beside what was changed clashes with it in a merge, and yet is on top of it.
+    if disk is None or change.result is None or not _has_lines(disk, change.result):
+        return False
+    base = change.base or b""
+    return not _has_lines(disk, base) or _has_lines(change.result, base)
+
+
+def _has_lines(content: bytes, part: bytes) -> bool:
+    """Say whether the lines of a part are in a content, in their order."""
+    lines = iter(content.split(b"\n"))
+    return all(line in lines for line in part.split(b"\n"))
+
+
 class _Planner:
     """Follows the paths of the active writes from the branch's present contents to the new ones."""
 
@@ -200,8 +220,8 @@ class _Planner:
 
     def _holds(self, path: str, chain: Sequence[PendingChange], sight: PathSight) -> bool:
         """Say whether the disk has the writes and further edits, and the writes merge without those edits."""
-        held = merge_path(path, chain[0].base, sight.disk, chain[-1].result)
-        if held.live != sight.disk or held.copies:
+        whole = PendingChange(path, chain[0].head, chain[0].base, chain[-1].result)
+        if whole.base != whole.result and not holds_change(whole, sight.disk):
             return False
         content = sight.head
         for change in chain:

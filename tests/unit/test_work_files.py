@@ -276,6 +276,22 @@ class TestNotices:
             other.work_update("w1", plan="1. dump")
             assert plan_of(other).read_text().endswith("\n\n1. dump\n")
 
+    def test_a_line_right_behind_a_plan_that_waits_stays(self, home: AgentHome) -> None:
+        """The body waits for the branch, and somebody goes on writing where it ends."""
+        git("checkout", "-q", "--detach", cwd=home.layout.root)
+        home.work_update("w1", plan="1. copy")
+        path = plan_of(home)
+        path.write_text(path.read_text() + "2. mine\n")
+        git("switch", "-q", "main", cwd=home.layout.root)
+        say(home)
+        home.branch.settle()
+        assert path.read_text().endswith("1. copy\n2. mine\n")
+        assert not (home.layout.root / "conflicts").exists()
+        assert subjects(home)[0].startswith("work: edit")
+        assert "2. mine" not in git(
+            "show", f"HEAD:{path.relative_to(home.layout.root)}", cwd=home.layout.root
+        )
+
 
 def _die(*_: Any) -> None:
     raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 """What one new turn costs on its way to another machine, against plain `git fetch && git push`, in one run.
 
-    python benchmarks/bench_transfer.py [--commits 5000 20000 50000] [--rounds 15] [--ways path git http ssh]
+    python benchmarks/bench_transfer.py [--commits 5000 20000 50000] [--tags 0] [--rounds 15]
+                                        [--ways path git http ssh]
 
 Each round: another machine's turn line has one new turn on the remote, and the own line one that the remote
 lacks. gitmem, in a process that runs already, asks for the refs, fetches the one and pushes the other; Git
@@ -47,6 +48,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--commits", type=int, nargs="+", default=[5_000, 20_000, 50_000])
+    parser.add_argument("--tags", type=int, default=0, help="of episodes, on both sides")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--ways", nargs="+", default=list(WAYS))
     options = parser.parse_args()
@@ -54,22 +56,22 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     for commits in options.commits:
         with tempfile.TemporaryDirectory(prefix="bench-transfer-") as folder:
-            measure(Path(folder), commits, options.ways, options.rounds)
+            measure(Path(folder), commits, options)
 
 
-def measure(folder: Path, commits: int, ways: list[str], rounds: int) -> None:
+def measure(folder: Path, commits: int, options: argparse.Namespace) -> None:
     """Build one history, and send turns over each way."""
     served = folder / "served"
     served.mkdir()
-    build(served / "ours.git", commits)
+    build(served / "ours.git", commits, options.tags)
     shutil.copytree(served / "ours.git", served / "theirs.git")
     ours = Pair.make(folder / "ours", served / "ours.git")
     theirs = Pair.make(folder / "theirs", served / "theirs.git")
-    for way in ways:
+    for way in options.ways:
         with WAYS[way](served) as server:
             ours.point_at(server, "ours.git")
             theirs.point_at(server, "theirs.git")
-            rows = [(by_gitmem(ours, server.url("ours.git")), by_git(theirs)) for _ in range(rounds)]
+            rows = [(by_gitmem(ours, server.url("ours.git")), by_git(theirs)) for _ in range(options.rounds)]
         report(commits, way, rows)
 
 
@@ -177,7 +179,7 @@ def kept(repository: DulwichRepository, commit: str | None) -> list[TreeEntry]:
     return [TreeEntry("before", e.mode, e.id) for e in entries if e.name in ("before", "ledger")][:1]
 
 
-def build(path: Path, commits: int) -> None:
+def build(path: Path, commits: int, tags: int = 0) -> None:
     """Make a bare repository with a line of so many turns, and a second one that is one shorter."""
     path.mkdir()
     git("init", "-q", "--bare", "-b", "main", ".", cwd=path)
@@ -188,6 +190,12 @@ def build(path: Path, commits: int) -> None:
     assert process.stdin is not None
     for piece in history(commits):
         process.stdin.write(piece)
+    for number in range(tags):
+        name = b"episode/%d" % number
+        process.stdin.write(
+            b"tag %s\nfrom %s\ntagger %s 1772442000 +0000\n" % (name, OWN.encode(), WHO.encode())
+        )
+        process.stdin.write(b"data 1\n.\n")
     process.stdin.close()
     if process.wait() != 0:
         raise SystemExit("git fast-import failed")

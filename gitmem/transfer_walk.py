@@ -68,7 +68,7 @@ def new_history(
             continue
         kind, target = _peel(own, tip, tags, known)
         (commits if kind == "commit" else other).append(target)
-    walk = _Painting(own)
+    walk = _Painting(own, known)
     for commit_id in known if landmarks is None else landmarks:
         walk.paint(commit_id, _KNOWN)
     for commit_id in commits:
@@ -159,11 +159,14 @@ def links_of(object_id: str, kind: ObjectKind, content: bytes) -> list[tuple[str
 @dataclass(slots=True)
 class _Painting:
     own: ObjectReader
+    known: Collection[str]
     colours: dict[str, int] = field(default_factory=dict)
     queue: list[tuple[int, str, Commit]] = field(default_factory=list)
     hunting: set[str] = field(default_factory=set)
 
     def paint(self, commit_id: str, colour: int) -> None:
+        if commit_id in self.known:
+            colour |= _KNOWN
         known = self.colours.get(commit_id, 0)
         if known | colour == known:
             return

@@ -86,7 +86,10 @@ class Channel:
         return bytes(out)
 
     def write(self, content: bytes) -> None:
-        """Write everything; what the server says meanwhile is kept for `read`."""
+        """Write everything; what the server says meanwhile is kept for `read`.
+
+        Where the server hears no more but has said why, nothing more is written.
+        """
         view = memoryview(content)
         while view:
             if self._wait(writing=True):
@@ -95,6 +98,8 @@ class Channel:
                 except BlockingIOError:
                     continue
                 except (BrokenPipeError, ConnectionError):
+                    if self._has_more():
+                        return
                     raise self.broken() from None
 
     def broken(self) -> RemoteError:
@@ -125,6 +130,12 @@ class Channel:
         if not self._ended and happened.get(self._inlet, 0) & _READABLE:
             self._take_in(writing=writing)
         return bool(happened.get(self._outlet, 0) & (select.POLLOUT | select.POLLERR | select.POLLHUP))
+
+    def _has_more(self) -> bool:
+        """Say whether the server said something that was not read yet, now that it has ended."""
+        while not self._ahead and not self._ended:
+            self._wait(writing=False)
+        return bool(self._ahead)
 
     def _take_in(self, *, writing: bool) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -185,7 +186,9 @@ class HttpConversation:
             connection.putheader("Content-Length", str(len(body)))
         elif body is not None:
             connection.putheader("Transfer-Encoding", "chunked")
-        connection.endheaders(body, encode_chunked=body is not None and not isinstance(body, bytes))
+        # A server that refuses what it is sent says so and hears no more; a dead one has no answer below.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.endheaders(body, encode_chunked=body is not None and not isinstance(body, bytes))
         self._response = connection.getresponse()
         if self._watch.fired:
             raise self._deadline.passed()  # headers that were cut off look like headers that ended

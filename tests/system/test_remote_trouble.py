@@ -685,6 +685,31 @@ def test_the_largest_pack_is_a_setting(own: Own, tmp_path: Path) -> None:
         raise AssertionError
 
 
+def test_a_push_that_is_too_large(own: Own, tmp_path: Path) -> None:
+    """A server that stops listening in the middle of a push has said why."""
+    blob = make_object("blob", os.urandom(8 << 20))
+    with own.repository.write_pack([blob]):
+        pass
+    update = RefUpdate("refs/big", None, blob.id)
+    served = tmp_path / "x.git"
+    bare(served)
+    git("config", "receive.maxInputSize", "100k", cwd=served)
+    (outcome,) = own.connect(served).push([update])
+    assert outcome.code == "refused"
+    assert "maximum allowed size" in outcome.reason
+    refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"
+    shown = (
+        pkt(b"# service=git-receive-pack\n") + b"0000" + pkt(b"0" * 40 + b" capabilities^{}\0report-status\n")
+    )
+    kind = b"application/x-git-receive-pack-advertisement"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (kind, len(shown) + 4)
+    with (
+        listening(saying(head + shown + b"0000", refusal)) as port,
+        pytest.raises(RemoteError, match="413 Too Large"),
+    ):
+        own.connect(f"http://127.0.0.1:{port}/a.git").push([update])
+
+
 def test_settings_rewrite_urls(own: Own, tmp_path: Path) -> None:
     """`insteadOf` and `pushInsteadOf` lead elsewhere, but never to what runs a command."""
     bare(tmp_path / "a.git")

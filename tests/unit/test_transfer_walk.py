@@ -50,6 +50,19 @@ def test_a_merged_line_ends_the_walk_where_the_remote_has_it() -> None:
     assert own.count < 20
 
 
+def test_what_the_remote_shows_ends_the_walk_without_being_followed() -> None:
+    """Of many branches that a remote has only a few are followed; the others are known all the same."""
+    own = Reads()
+    one, two = turns(own, 3, name="a"), turns(own, 200, name="b")
+    tree = make_tree([])
+    merge = commit_of(tree, one[-1], two[-1], seconds=1_772_449_000)
+    put(own, tree, merge)
+    own.count = 0
+    history = new_history(own, [merge.id], {one[-1], two[-1]}, landmarks=[])
+    assert [commit.id for commit in history.commits] == [merge.id]
+    assert own.count < 20
+
+
 def test_clocks_that_are_wrong_lose_nothing() -> None:
     """With commit times in any order everything that the remote lacks is sent."""
     own = MemoryRepository()

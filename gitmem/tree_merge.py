@@ -111,7 +111,6 @@ class _Merge:
         self._receipts = receipts
         self._skipped = folders
         self._known: dict[str, Blob] = {}
-        self._made: dict[str, bytes] = {}
         self._fates: dict[str, TreeFate] = {}
         self._refused: dict[str, str] = {}
         self._forgotten: set[str] = set()
@@ -144,11 +143,12 @@ class _Merge:
     def result(self) -> TreeMerge:
         """Return what was decided."""
         changed = {path for path in self._files if path in self._changed or path in self._fates}
-        changed |= {path for path, file in self._files.items() if file.id in self._made}
+        made = self._made()
+        changed |= {path for path, file in self._files.items() if file.id in made}
         twins = (pair.paths for pair in find_twins([*self._files])) if changed else ()
         return TreeMerge(
             files=self._files,
-            made={file.id: self._made[file.id] for file in self._files.values() if file.id in self._made},
+            made=made,
             conflicts=list_conflicts(self._files),
             fates=self._fates,
             refused=self._refused,
@@ -176,7 +176,7 @@ class _Merge:
 
     def _close(self, tree: Tree) -> Tree:
         closed = close_tree(tree, self._receipts, self._content)
-        self._made.update(closed.made)
+        self._known.update((blob, make_blob(content)) for blob, content in closed.made.items())
         self._forgotten |= closed.forgotten
         return closed.files
 
@@ -255,7 +255,7 @@ class _Merge:
         for path in closed.forgotten:
             del self._files[path]
         self._files.update(closed.files)
-        self._made.update(closed.made)
+        self._known.update((blob, make_blob(content)) for blob, content in closed.made.items())
         self._forgotten |= closed.forgotten
         self._copies = {copy for copy in self._copies if not self._receipts.is_forgotten_blob(copy[1])}
 
@@ -282,19 +282,28 @@ class _Merge:
 
     def _blob(self, blob_id: str) -> Blob:
         if blob_id not in self._known:
-            made = self._made.get(blob_id)
-            self._known[blob_id] = Blob(blob_id, self._read) if made is None else make_blob(made)
+            self._known[blob_id] = Blob(blob_id, self._read)
         return self._known[blob_id]
 
     def _content(self, blob_id: str) -> bytes:
         return self._blob(blob_id).content
 
     def _keep(self, blob: Blob) -> str:
-        """Note a blob that goes into the result; one that no tree had is new."""
-        if blob.id not in self._known:
-            self._known[blob.id] = blob
-            self._made[blob.id] = blob.content
+        """Note a blob that goes into the result; return its id."""
+        self._known.setdefault(blob.id, blob)
         return blob.id
+
+    def _made(self) -> dict[str, bytes]:
+        """Return the blobs of the result that neither side has; a virtual base's are written nowhere."""
+        _, first, second = self._raw
+        fresh = {
+            file.id
+            for path, file in self._files.items()
+            if file.is_regular and file not in (first.get(path), second.get(path))
+        }
+        if fresh:
+            fresh -= {file.id for side in (first, second) for file in side.values()}
+        return {blob: self._content(blob) for blob in sorted(fresh)}
 
 
 def _differing(base: Tree, first: Tree, second: Tree) -> set[str]:

@@ -366,3 +366,14 @@ def test_of_two_edits_of_what_was_forgotten_the_one_that_shed_more_lives(blobs: 
     assert blobs.texts(blobs.merge(base, shed, apart, receipts).files) == {"notes/a.md": "a\nb\nnew\n"}
     del blobs.contents[base["notes/a.md"].id]  # purged
     assert len(blobs.texts(merge_trees(base, shed, apart, blobs.read, receipts=receipts).files)) == 2
+
+
+def test_what_only_the_base_had_is_written_too(blobs: Blobs) -> None:
+    """A merge may end where it began; the blob of a virtual base is in no object store."""
+    base, one, two = (
+        blobs.tree({"memory/USER.md": text})
+        for text in ("a\n§\nb\n§\nc\n", "b\n§\na\n§\nc\n", "a\n§\nc\n§\nb\n")
+    )
+    merged = blobs.merge(base, one, two)
+    assert merged.files == base
+    assert merged.made == {base["memory/USER.md"].id: "a\n§\nb\n§\nc\n".encode()}

@@ -205,7 +205,7 @@ class HttpConversation:
 
     def _ready(self) -> bool:
         """Have a connection with nothing under way on it; say whether it is a new one."""
-        if self._response is not None and not self._response.isclosed():
+        if self._response is not None and not self._is_read(self._response):
             self.close()
         fresh = self._connection is None or self._connection.sock is None
         if self._connection is None:
@@ -214,6 +214,16 @@ class HttpConversation:
         if not fresh:
             self._connection.sock.settimeout(self._deadline.remaining())
         return fresh
+
+    def _is_read(self, response: http.client.HTTPResponse) -> bool:
+        """Say whether an answer was read to its end, so that the connection can take another question."""
+        if response.isclosed():
+            return True
+        try:
+            # What ends an answer comes behind the last packet of it.
+            return not response.read(1)
+        except _TROUBLE:
+            return False
 
     def _follow(self, location: str) -> None:
         """Go on at another URL; a login does not go along to another server, nor TLS to none."""

@@ -702,9 +702,9 @@ def test_a_push_that_is_too_large(own: Own, tmp_path: Path) -> None:
         pkt(b"# service=git-receive-pack\n") + b"0000" + pkt(b"0" * 40 + b" capabilities^{}\0report-status\n")
     )
     kind = b"application/x-git-receive-pack-advertisement"
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (kind, len(shown) + 4)
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (kind, len(shown) + 4)
     with (
-        listening(saying(head + shown + b"0000", refusal)) as port,
+        listening(saying(answer + shown + b"0000", refusal)) as port,
         pytest.raises(RemoteError, match="413 Too Large"),
     ):
         own.connect(f"http://127.0.0.1:{port}/a.git").push([update])

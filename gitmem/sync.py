@@ -16,6 +16,7 @@ from typing import Final
 
 from gitmem.branch_sync import BranchStep, BranchSync
 from gitmem.errors import ConflictError, GitmemError, HeadMoved, HomeLocked, RefusedError, RemoteTimeout
+from gitmem.file_lock import file_lock
 from gitmem.git_state import short_name
 from gitmem.head_advance import Advance, HeadMove
 from gitmem.layout import Layout
@@ -25,6 +26,7 @@ from gitmem.remote_repository import Connect, RefUpdate, RemoteRepository, Trans
 from gitmem.remotes import Remote, Remotes
 from gitmem.repository import Repository
 from gitmem.rescue_refs import drop_old_rescues, keep_rescue
+from gitmem.stale_ref_locks import clear_stale_ref_locks
 from gitmem.sync_delivery import Delivery, SyncDelivery
 from gitmem.sync_intake import Intake, SyncIntake
 from gitmem.sync_notes import SyncNote, SyncNotes
@@ -35,6 +37,8 @@ from gitmem.turn_line import TurnLine
 
 #: Seconds that a sync may take by itself.
 TIMEOUT: Final = 120.0
+#: Seconds to wait for the home's lock, which is never held while the network is waited for.
+_LOCK_WAIT: Final = 5.0
 #: How often a remote that moved meanwhile is looked at anew.
 _ROUNDS: Final = 8
 _FIRST_PAUSE: Final = 0.05
@@ -182,6 +186,9 @@ class _Run:
     def go(self) -> tuple[SyncReply, RefusedError | None]:
         """Do all of it; return what was done, and what the remote refused."""
         self._parts.settle()
+        if not self._options.dry_run:
+            with suppress(HomeLocked), file_lock(self._parts.layout.home_lock, wait=_LOCK_WAIT):
+                clear_stale_ref_locks(self._parts.layout, self._remote.id)
         before = set() if self._options.dry_run else self._receipts()
         with self._held:
             for attempt in range(_ROUNDS):

@@ -22,7 +22,7 @@ FLOORS = [
         "errors times counted records refs config identity json_view late_list",
         # 1 pure rules
         """repository git_objects ledger_line ledger_format turn_evidence forgotten lifecycle_rules
-        long_text model_messages subjects authored_text branch_changes entries memory_call memory_rules
+        forgetting_record long_text model_messages subjects authored_text branch_changes entries memory_call memory_rules
         memory_reply graphemes frozen_block guidance judgement_rules protected_paths note_tags
         control_signs conflict_marks ledger_text store_text text_folding findings secret_rules redaction
         front_matter_yaml front_matter front_matter_edit note_text catalog note_identity slugs
@@ -62,9 +62,9 @@ FLOORS = [
         auto_load commit_names store_sight content_checks commit_checks hook_scripts hook_files
         pushed_lines note_ids commit_times authored_files note_paths note_plan notes tree_sight proposals
         write_approval duty index_retries watch_state home_place writer failure_counts line_astray
-        line_turns lines remotes line_sync tag_sync sync_notes rescue_refs remote_standing spare_files drivers spool_file
+        line_turns lines remotes line_sync tag_sync sync_notes stale_ref_locks rescue_refs remote_standing spare_files drivers spool_file
         spool ledger segment_facts judgements lifecycle history past_ledger work_turns work_state
-        plan_notices plan_files plan_sight past_plans sealing turn_places line_position line_merge
+        plan_notices forget_notices plan_files plan_sight past_plans sealing turn_places line_position line_closing line_merge
         line_recovery disk_copy episode_facts episode_closing line_draft found_turn writer_change
         turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases

@@ -72,7 +72,8 @@ def _git(git: Mapping[str, Any]) -> str:
 def _turns(turns: Mapping[str, Any]) -> str:
     branch = turns.get("branch")
     own = f"on {branch}" if branch else "none here yet"
-    others = len([line for line in turns.get("lines", ()) if line["id"] != f"heads/{branch}"])
+    writers = {line["id"].rpartition("/")[2] for line in turns.get("lines", ())}
+    others = len(writers - {str(branch).rpartition("/")[2]})
     more = f", and {counted(others, 'other line')}" if others else ""
     waiting = f", {turns['spooled']} not yet committed" if turns.get("spooled") else ""
     open_ = f", {turns['open']} open" if turns.get("open") else ""

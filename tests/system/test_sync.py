@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +14,7 @@ from machines import Machine, bare, copied_machine, first_machine, next_machine
 
 from fixtures import fsck, git, make_repo, run_git, set_identity, show, write_files
 from gitmem import AgentHome
-from gitmem.errors import HomeError, NotAHome, NotFound, OtherHome, RefusedError
+from gitmem.errors import HomeError, NotAHome, NotFound, OtherHome, RefusedError, RemoteTimeout
 from gitmem.sync_delivery import SyncDelivery
 
 
@@ -381,6 +384,38 @@ def test_a_home_without_remotes_says_so(folder: Path) -> None:
     AgentHome.create(folder / "alone", "aria")
     with AgentHome.open(folder / "alone") as home, pytest.raises(NotFound, match="no remote"):
         home.sync()
+
+
+@pytest.mark.slow
+def test_a_remote_that_never_answers_holds_up_nobody(one: Machine) -> None:
+    """OPEN-GIT-21: the sync ends in its time, turns and searches go on, and no lock is left."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        git("remote", "set-url", "origin", f"git://127.0.0.1:{server.getsockname()[1]}/x", cwd=one.root)
+        failed: list[BaseException] = []
+
+        def sync() -> None:
+            try:
+                one.sync(timeout=3.0)
+            except RemoteTimeout as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=sync)
+        thread.start()
+        connection, _ = server.accept()  # from here on it waits for an answer
+        began = time.monotonic()
+        other = Machine(one.root, one.remote)
+        receipt = other.home.record([{"kind": "message", "role": "user", "text": "Said meanwhile"}])
+        assert receipt.committed
+        assert other.hears("Said meanwhile")
+        assert other.home.note_edit("b.md", content="written meanwhile\n", by="agent").committed
+        assert thread.is_alive()
+        assert time.monotonic() - began < 3.0
+        thread.join(30.0)
+        connection.close()
+        other.close()
+    assert len(failed) == 1
+    assert [path for path in (one.root / ".git").rglob("*.lock") if "gitmem" not in path.parts] == []
+    assert one.home.status().remotes[0].error
 
 
 # Tags of episodes

@@ -15,6 +15,8 @@ _OTHER: Final = 2
 _BOTH: Final = _ONE | _OTHER
 #: Behind a common ancestor: no better one is found there.
 _BEHIND: Final = 4
+#: More common ancestors side by side come of a history made to cost time; the others are passed over.
+_MOST: Final = 16
 
 
 def find_merge_bases(
@@ -22,7 +24,8 @@ def find_merge_bases(
 ) -> tuple[str, ...]:
     """Return the common ancestors of two groups of commits that no other common ancestor reaches, by id.
 
-    A missing parent (a shallow clone) ends its own path. Clocks that are wrong cost time, not the answer.
+    At most sixteen: any of them is a base that the others only make better. A missing parent (a shallow
+    clone) ends its own path. Clocks that are wrong cost time, not the answer.
 
     Args:
         read_commit: returns a commit.
@@ -32,13 +35,12 @@ def find_merge_bases(
     Raises:
         ObjectMissing: a tip is not in the store.
     """
-    found = _paint(read_commit, one, other)
-    best = [
+    found = sorted(_paint(read_commit, one, other))[:_MOST]
+    return tuple(
         commit
         for commit in found
         if not any(rival != commit and reaches(read_commit, rival, commit) for rival in found)
-    ]
-    return tuple(sorted(best))
+    )
 
 
 def _paint(read_commit: Callable[[str], Commit], one: Collection[str], other: Collection[str]) -> list[str]:

@@ -277,6 +277,18 @@ def test_a_conflict_of_an_earlier_merge_stays_through_later_ones(branch: Branch)
     assert conflict_path("notes/a.md", branch.files(second.commit.id)[copy].encode()) == copy
 
 
+def test_many_bases_are_cut_to_a_few(branch: Branch) -> None:
+    """Two octopus merges of fifty lines have fifty bases; sixteen are enough, and the same for everybody."""
+    base = branch.commit([], {"gitmem.toml": HOME, "notes/a.md": "0\n"})
+    lines = [branch.commit([base], {f"notes/{number}.md": f"{number}\n"}) for number in range(50)]
+    files = {f"notes/{number}.md": f"{number}\n" for number in range(50)}
+    one = branch.commit(lines, {**files, "notes/a.md": "1\n"})
+    two = branch.commit(lines[::-1], {**files, "notes/b.md": "b\n"})
+    done = branch.merge(one, two)
+    assert done.bases == tuple(sorted(lines)[:16])
+    assert branch.files(done.commit.id) == {**branch.files(one), "notes/b.md": "b\n"}
+
+
 def test_bases_are_gits(tmp_path: Path) -> None:
     """On a history with crossing merges and wrong clocks, every pair has the bases that git finds."""
     repo = make_repo(tmp_path / "repo")

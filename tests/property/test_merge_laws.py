@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from trees import Blobs, Files, forget
 
 from gitmem.branch_merge import conflict_path
+from gitmem.commit_merge import merge_roots
 from gitmem.conflict_copies import copies_in, merge_copies
 from gitmem.entries import entry_digest, parse_store
 from gitmem.path_names import path_harm
-from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, SUBMODULE_MODE
-from gitmem.tree_edit import TreeFile
+from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, SUBMODULE_MODE, walk_tree
+from gitmem.testing.memory_repository import MemoryRepository
+from gitmem.tree_edit import TreeFile, edit_tree
 from gitmem.tree_merge import TreeMerge
 
 STORE = "memory/MEMORY.md"
@@ -185,3 +187,34 @@ def test_copies_in_a_result_are_named_by_their_texts(
         original = path.removeprefix("conflicts/").rpartition("/")[0]
         assert path in (conflict_path(original, text), conflict_path(original, text, digits=64))
     assert len(copies_in(files)) <= len(regular)
+
+
+@given(SIDES, GONE, st.data())
+def test_trees_read_from_the_top_merge_as_whole_ones(
+    sides: tuple[_Raw, _Raw, _Raw], gone: list[tuple[bool, str]], data: st.DataObject
+) -> None:
+    """Folders that are passed over because they are equal change nothing, with receipts and without."""
+    blobs = Blobs()
+    trees = [without_clashes(tree) for tree in sides_of(blobs, sides, gone)]
+    known = sorted({file.id for tree in trees for file in tree.values()})
+    listed = data.draw(st.lists(st.sampled_from(known), max_size=2)) if known else []
+    receipts = forget(blobs=tuple(listed), entries=(entry_digest("one"),) if listed else ())
+    whole = blobs.merge(trees[0], trees[1], trees[2], receipts)
+    objects = MemoryRepository()
+    objects.objects.update((blob, ("blob", content)) for blob, content in blobs.contents.items())
+    roots = []
+    for tree in trees:
+        root, made = edit_tree(objects, None, dict(tree))
+        objects.objects.update((one.id, (one.kind, one.content)) for one in made)
+        roots.append(root)
+    done = merge_roots(objects, roots[0], roots[1], roots[2], receipts=receipts)
+    assert done == merge_roots(objects, roots[0], roots[2], roots[1], receipts=receipts)
+    objects.objects.update((one.id, (one.kind, one.content)) for one in done.objects)
+    files = {path: TreeFile(entry.mode, entry.id) for path, entry in walk_tree(objects, done.tree)}
+    assert files == whole.files
+    assert (done.merge.conflicts, done.merge.fates) == (whole.conflicts, whole.fates)
+
+
+def without_clashes(tree: Files) -> dict[str, TreeFile]:
+    """Return what of a tree can stand in one: no file where a folder is."""
+    return {path: file for path, file in tree.items() if not any(one.startswith(f"{path}/") for one in tree)}

@@ -22,17 +22,17 @@ from gitmem.head_advance import Advance, HeadMove
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.operator_branch import OperatorBranch
-from gitmem.remote_repository import Connect, RefUpdate, RemoteRepository, TransferLimits
+from gitmem.remote_repository import Connect, RemoteRepository, TransferLimits
 from gitmem.remotes import Remote, Remotes
 from gitmem.repository import Repository
 from gitmem.rescue_refs import drop_old_rescues, keep_rescue
 from gitmem.stale_ref_locks import clear_stale_ref_locks
-from gitmem.sync_delivery import Delivery, SyncDelivery
-from gitmem.sync_intake import Intake, SyncIntake
+from gitmem.sync_delivery import SyncDelivery
+from gitmem.sync_intake import SyncIntake
 from gitmem.sync_notes import SyncNote, SyncNotes
-from gitmem.sync_reply import BranchReport, LineReport, SyncReply
+from gitmem.sync_reply import SyncReply
+from gitmem.sync_tally import SyncTally
 from gitmem.tag_sync import tag_names
-from gitmem.transfer_walk import new_history
 from gitmem.turn_line import TurnLine
 
 #: Seconds that a sync may take by itself.
@@ -178,7 +178,7 @@ class _Run:
         self._delivery = SyncDelivery(
             parts.repository, parts.layout, parts.line, remote=remote.id, who=parts.agent
         )
-        self._reply = SyncReply(remote.id, dry_run=options.dry_run)
+        self._tally = SyncTally(parts.repository, remote.id, dry_run=options.dry_run)
         self._held = ExitStack()
         #: Names of the tags that the remote has.
         self.tags: Sequence[str] = ()
@@ -201,44 +201,40 @@ class _Run:
                 )
         if not self._options.dry_run:
             self._follow(before)
-        return self._reply, self._refusal()
+        return self._tally.reply, self._refusal()
 
     def _round(self) -> bool:
         """Do one round; say whether it was the last."""
         intake = self._intake.take(self._connect())
-        self._count_intake(intake)
+        self._tally.took(intake)
         self.tags = sorted(tag_names(intake.refs.refs))
         if not self._options.dry_run:
-            writer = self._delivery.prepare_lines(intake.lines)
-            if writer is not None:
-                self._reply = replace(self._reply, lines=replace(self._reply.lines, writer=writer))
+            self._tally.writes_as(self._delivery.prepare_lines(intake.lines))
         step = self._branch.plan(intake.branch) if self._options.branch else None
         updates = self._delivery.updates(intake, step, self._parts.now())
-        self._note_step(step)
+        self._tally.decided(step)
         if self._options.dry_run:
-            self._count_planned(intake, step, updates)
+            self._tally.would(intake, step, updates)
             return True
         if step is not None and step.objects:
             self._held.enter_context(self._parts.repository.write_pack(step.objects))
         if step is not None and step.merges:
             self._keep_rescue(step)
         if updates:
-            known = [*intake.lines.values(), *([intake.branch] if intake.branch else [])]
-            done = self._delivery.push(self._connect(pushing=True), updates, known)
-            self._count_delivery(done)
+            done = self._delivery.push(self._connect(pushing=True), updates, intake.known)
+            self._tally.sent(done, intake, step)
             self.tags = sorted({*self.tags, *done.tags})
             if done.again:
                 return False
             if step is not None and step.branch in done.refused:
                 return True
-        if step is not None and step.target is not None:
-            self._reply = replace(self._reply, branch=replace(self._reply.branch, there=step.target))
         return step is None or self._advance(step)
 
     # The branch
 
     def _advance(self, step: BranchStep) -> bool:
         """Move HEAD's branch; say False where it moved meanwhile, so that all begins anew."""
+        self._tally.agreed(step)
         if not step.comes:
             return True
         assert step.target is not None
@@ -250,7 +246,7 @@ class _Run:
             return False
         except HomeLocked as error:
             outcome = Advance(moved=False, reason=error.message)
-        self._note_advance(step, outcome)
+        self._tally.advanced(step, outcome)
         return True
 
     def _keep_rescue(self, step: BranchStep) -> None:
@@ -258,98 +254,7 @@ class _Run:
         repository, agent = self._parts.repository, self._parts.agent
         ref = keep_rescue(repository, step.here, self._parts.now(), agent)
         drop_old_rescues(repository, step.here, agent)
-        self._reply = replace(self._reply, rescue_ref=ref)
-
-    def _note_step(self, step: BranchStep | None) -> None:
-        if step is None:
-            return
-        report = BranchReport(
-            short_name(step.branch) or None,
-            before=self._reply.branch.before or step.here,
-            after=step.here,
-            there=step.there,
-            merged=self._reply.branch.merged,
-            pushed=self._reply.branch.pushed,
-            moved=not step.comes and step.target is not None,
-            reason=step.reason,
-        )
-        warnings = [*self._reply.warnings, *(w for w in step.warnings if w not in self._reply.warnings)]
-        self._reply = replace(self._reply, branch=report, warnings=warnings, conflicts=step.conflicts)
-
-    def _note_advance(self, step: BranchStep, outcome: Advance) -> None:
-        assert step.target is not None
-        came = self._new(step.there, step.here) if step.there else 0
-        report = replace(
-            self._reply.branch,
-            after=step.target if outcome.moved else step.here,
-            merged=self._reply.branch.merged + (came if outcome.moved or step.merges else 0),
-            moved=outcome.moved,
-            reason=outcome.reason,
-            blocked=outcome.blocked,
-        )
-        left = [f"{path}: saved meanwhile, and left as it is" for path in outcome.left]
-        self._reply = replace(
-            self._reply, branch=report, merged=report.merged, warnings=[*self._reply.warnings, *left]
-        )
-
-    # Counting
-
-    def _count_intake(self, intake: Intake) -> None:
-        reply = self._reply
-        refused = {**reply.refused, **intake.incoming.refused, **intake.tags.refused}
-        warnings = [*reply.warnings, *(w for w in intake.warnings if w not in reply.warnings)]
-        episodes = {
-            "fetched": reply.episodes.get("fetched", 0) + len(intake.tags.come),
-            "pushed": reply.episodes.get("pushed", 0),
-        }
-        self._reply = replace(
-            reply,
-            fetched=reply.fetched + intake.turns + intake.commits,
-            lines=replace(reply.lines, fetched=reply.lines.fetched + intake.turns),
-            episodes=episodes,
-            moved_tags=intake.tags.moved,
-            refused=refused,
-            ignored=intake.incoming.ignored,
-            warnings=warnings,
-        )
-
-    def _count_delivery(self, done: Delivery) -> None:
-        reply = self._reply
-        lines = LineReport(
-            reply.lines.fetched,
-            reply.lines.pushed + done.turns,
-            [*reply.lines.pruned, *done.pruned],
-            reply.lines.writer,
-        )
-        self._reply = replace(
-            reply,
-            pushed=reply.pushed + done.turns + done.commits,
-            lines=lines,
-            branch=replace(reply.branch, pushed=reply.branch.pushed + done.commits),
-            episodes={**reply.episodes, "pushed": reply.episodes["pushed"] + len(done.tags)},
-            refused={**reply.refused, **done.refused},
-        )
-
-    def _count_planned(self, intake: Intake, step: BranchStep | None, updates: Sequence[RefUpdate]) -> None:
-        """Say what would be done."""
-        here = [step.here] if step is not None and step.goes and step.here else []
-        known = [*intake.lines.values(), *([intake.branch] if intake.branch else [])]
-        turns = self._delivery.count([one for one in updates if "/gitmem/turns/" in one.name], known)
-        commits = len(new_history(self._parts.repository, here, known).commits)
-        commits += step is not None and step.goes and bool(step.objects)
-        merged = self._new(step.there, step.here) if step is not None and step.comes and step.there else 0
-        reply = self._reply
-        self._reply = replace(
-            reply,
-            merged=merged,
-            pushed=turns + commits,
-            lines=replace(reply.lines, pushed=turns),
-            branch=replace(reply.branch, merged=merged, pushed=commits),
-            episodes={**reply.episodes, "pushed": len(intake.tags.go)},
-        )
-
-    def _new(self, tip: str, known: str | None) -> int:
-        return len(new_history(self._parts.repository, [tip], [known] if known else []).commits)
+        self._tally.rescued(ref)
 
     # The end
 
@@ -359,9 +264,8 @@ class _Run:
             try:
                 self._parts.restore_copy()
             except HomeLocked as error:
-                warning = f"the copy of the ledger on disk is behind: {error.message}"
-                self._reply = replace(self._reply, warnings=[*self._reply.warnings, warning])
-        self._reply = replace(self._reply, receipts=sorted(self._receipts() - before))
+                self._tally.warn([f"the copy of the ledger on disk is behind: {error.message}"])
+        self._tally.forgot(sorted(self._receipts() - before))
 
     def _receipts(self) -> set[str]:
         return {f"{kind}:{name}" for kind, name in self._parts.ledger.receipts().lines}
@@ -370,7 +274,7 @@ class _Run:
         """Return what the remote would not take of this home's own, if anything."""
         state = self._parts.line.writer()
         own = {self._branch.name, state.ref if state else None}
-        for name, reason in self._reply.refused.items():
+        for name, reason in self._tally.reply.refused.items():
             if name in own:
                 hint = "Look at the remote's hooks and rules."
                 if "checked out" in reason:

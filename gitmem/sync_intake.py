@@ -48,6 +48,11 @@ class Intake:
     commits: int = 0
     warnings: Sequence[str] = field(default_factory=list)
 
+    @property
+    def known(self) -> list[str]:
+        """Commits that the remote has."""
+        return [*self.lines.values(), *([self.branch] if self.branch else [])]
+
 
 class SyncIntake:
     """Takes in what one remote has.

@@ -58,7 +58,7 @@ FLOORS = [
         backends/watchdog_changes git_transport/ testing/""",
         # 4 one thing remembered
         """pack_maintenance git_state staged_index pending_writes branch_home branch_files branch_snapshot
-        branch_tags tree_checkout head_advance branch_landing branch_queue operator_branch curated
+        branch_tags tree_checkout head_advance branch_landing branch_queue accepted_changes operator_branch curated
         auto_load commit_names store_sight content_checks commit_checks hook_scripts hook_files
         pushed_lines note_ids commit_times authored_files note_paths note_plan notes tree_sight proposals
         write_approval duty index_retries watch_state home_place writer failure_counts line_astray
@@ -77,7 +77,7 @@ FLOORS = [
         session_messages session_discovery session_search work_files work_reply work work_listing past_tree
         episode_reading episodes verify_ledger verify_episodes verify_branch verify_disk verify_index
         verify verify_range verify_witness context_moment episode_anchors context_files context_reading
-        context home_reading_parts home_writing_parts sync_reply branch_sync sync_intake sync_delivery
+        context home_reading_parts home_writing_parts sync_reply branch_sync sync_intake sync_delivery sync_tally
         sync clone text_origin resolving home_parts""",
         # 6 doors
         """watch_parts vigil watch background_sync home_episodes home_notes home_memory home_machine home_judging

@@ -315,6 +315,16 @@ def test_an_empty_remote_is_filled(folder: Path, one: Machine) -> None:
 
 
 @pytest.mark.slow
+def test_a_head_that_leads_nowhere_is_told_once(folder: Path, one: Machine) -> None:
+    """A bare repository may have been made for `master`: a plain clone of it would check out nothing."""
+    git("init", "-q", "--bare", "-b", "master", folder / "second.git", cwd=folder)
+    one.home.remote_add("backup", str(folder / "second.git"))
+    (warning,) = one.home.sync("backup").warnings
+    assert "git symbolic-ref HEAD refs/heads/main" in warning
+    assert one.home.sync("backup").warnings == []
+
+
+@pytest.mark.slow
 def test_a_remote_that_is_no_home_is_refused(folder: Path, one: Machine) -> None:
     """Nothing of the operator's other work is touched, nor anything sent there."""
     work = make_repo(folder / "work")

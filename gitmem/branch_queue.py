@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.attribute_files import AttributeFiles
-from gitmem.branch_changes import PendingWrite, Settled
+from gitmem.branch_changes import PendingChange, PendingWrite, Settled
 from gitmem.branch_files import BranchBusy, BranchFiles
 from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchLanding
@@ -44,6 +44,7 @@ class QueueParts:
         step: called with a name between any two steps.
         inspect: called with path, bytes and the branch's bytes of an operator's edit that is about to be
             committed as found; raises a `RefusedError` to keep it out of the repository.
+        close: called with path and bytes; returns them without what was forgotten, None where the file goes.
     """
 
     repository: Repository
@@ -57,6 +58,17 @@ class QueueParts:
     record: Callable[[PendingWrite], None]
     step: Callable[[str], None]
     inspect: Callable[[str, bytes, bytes | None], None]
+    close: Callable[[str, bytes], bytes | None]
+
+    def close_write(self, write: PendingWrite) -> PendingWrite:
+        """Return a write that waits without what was forgotten since: it must not come back by it."""
+        changes = tuple(self._close_change(change) for change in write.changes)
+        return write if changes == write.changes else replace(write, changes=changes)
+
+    def _close_change(self, change: PendingChange) -> PendingChange:
+        sides = (change.head, change.base, change.result)
+        closed = (None if side is None else self.close(change.path, side) for side in sides)
+        return PendingChange(change.path, *closed)
 
     def look(self, landing: Landing | None = None, *, staged: bool = True) -> BranchSnapshot:
         """Return what there is now.
@@ -128,7 +140,7 @@ class QueueTurn:
         self._parts = parts
         self._fresh: PendingWrite | None = None
         self._unfinished: Landing | None = None
-        self.waiting = parts.pending.read()
+        self.waiting = [parts.close_write(write) for write in parts.pending.read()]
         self.done: dict[str, Settled] = {}
         parts.files.clear_stale_locks(parts.repository.head(), parts.branch)
         for write in self.waiting:
@@ -182,7 +194,7 @@ class QueueTurn:
         self._parts.pending.sweep()
         fresh = landing.fresh
         if fresh is not None and all(write.id != fresh.id for write in self.waiting):
-            fresh = replace(fresh, number=self.next_number())
+            fresh = self._parts.close_write(replace(fresh, number=self.next_number()))
             if self._has_landed(landing) or self._has_begun(fresh, landing):
                 self._parts.pending.put(fresh)
                 self.waiting.append(fresh)

@@ -14,6 +14,7 @@ from gitmem.forgotten import Receipts, close_segment
 from gitmem.front_matter import read_front_matter
 from gitmem.git_objects import hash_object
 from gitmem.ledger_format import parse_segment_path
+from gitmem.repository import FILE_MODE
 from gitmem.tree_edit import TreeFile
 
 _LEDGER: Final = "ledger/"
@@ -63,6 +64,14 @@ def close_tree(files: Mapping[str, TreeFile], receipts: Receipts, read: Callable
             made[blob] = content
             changed.add(path)
     return ClosedTree(closed, made, frozenset(changed))
+
+
+def close_file(path: str, content: bytes, receipts: Receipts) -> bytes | None:
+    """Return a file of the operator's branch without what was forgotten; None where it goes."""
+    if not (receipts.blobs or receipts.entries or receipts.records):
+        return content
+    file = TreeFile(FILE_MODE, hash_object("blob", content))
+    return _closed(path, file, receipts, lambda _: content) if _may_hold(path, file, receipts) else content
 
 
 def episode_stub(episode_id: str) -> bytes:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from gitmem.disk_copy import DiskChanges, Growth
 from gitmem.episode_closing import EpisodeClosing
-from gitmem.forgotten import Receipts
+from gitmem.forgetting_record import receipts_of
+from gitmem.forgotten import Receipts, is_receipt_path, join_receipts, read_receipts
 from gitmem.git_objects import make_commit, make_object
 from gitmem.growing_file import GrowingFile
 from gitmem.ledger_format import SEGMENT_BYTES, segment_path
 from gitmem.lifecycle import Lifecycle
+from gitmem.line_closing import close_line
 from gitmem.line_merge import LineMerge
 from gitmem.line_position import LinePosition
-from gitmem.repository import GitObject
+from gitmem.repository import GitObject, ObjectReader
 from gitmem.sealing import SealedTurn, seal_turn
 from gitmem.spool_file import SpooledTurn
 from gitmem.subjects import CHAIN, HEAD, HOME, KIND, TURN, format_message, turn_subject
@@ -46,11 +48,13 @@ class Moment:
         now: seconds since 1970.
         head: the commit that HEAD names.
         receipts: what was forgotten.
+        forgotten: receipts that the turn brings, by path; its commit closes the whole tree under them.
     """
 
     now: float
     head: str | None
     receipts: Receipts
+    forgotten: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +73,48 @@ class Draft:
     committed: dict[str, CommittedTurn] = field(default_factory=dict)
     plans: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def forgets(self) -> bool:
+        """Whether receipts of forgetting come with them."""
+        return any(is_receipt_path(path) for path in (*self.changes.grown, *self.changes.brought))
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolRun:
+    """What one pass over the spool did.
+
+    Attributes:
+        committed: by turn id.
+        reason: why the spool was left alone, None if it was not.
+        warnings: what was found out of place and mended.
+    """
+
+    committed: Mapping[str, CommittedTurn]
+    reason: str | None = None
+    warnings: Sequence[str] = ()
+
 
 class TurnDrafter:
     """Makes the objects of turns.
 
     Args:
+        objects: where the line's blobs are read from.
         lifecycle: knows the objects that turns change.
         episodes: decides which episodes turns finish.
         home_id: named by the line's root commit.
         agent: `Name <mail>` of the commits.
     """
 
-    def __init__(self, lifecycle: Lifecycle, episodes: EpisodeClosing, *, home_id: str, agent: str) -> None:
+    def __init__(
+        self,
+        objects: ObjectReader,
+        lifecycle: Lifecycle,
+        episodes: EpisodeClosing,
+        *,
+        home_id: str,
+        agent: str,
+    ) -> None:
+        self._objects = objects
         self._lifecycle = lifecycle
         self._episodes = episodes
         self._home_id = home_id
@@ -102,8 +136,12 @@ class TurnDrafter:
         draft.changes.brought.update(merge.files)
         parents = merge.parents
         for turn in turns:
+            forgotten = receipts_of(turn.events)
+            if forgotten:
+                known = join_receipts([moment.receipts, read_receipts(forgotten)])
+                moment = replace(moment, receipts=known)
             sealed = self._seal(position, turn, moment)
-            self._write(position, sealed, parents, moment, draft)
+            self._write(position, sealed, parents, replace(moment, forgotten=forgotten), draft)
             assert position.segment is not None
             assert position.tip is not None
             self._episodes.note(sealed.lines, position.segment, position.tip)
@@ -128,7 +166,12 @@ class TurnDrafter:
         return sealed
 
     def _write(
-        self, position: LinePosition, sealed: SealedTurn, parents: list[str], moment: Moment, draft: Draft
+        self,
+        position: LinePosition,
+        sealed: SealedTurn,
+        parents: list[str],
+        moment: Moment,
+        draft: Draft,
     ) -> None:
         for path, content in sealed.blobs.items():
             blob = make_object("blob", content)
@@ -136,12 +179,30 @@ class TurnDrafter:
             draft.objects.append(blob)
             draft.changes.grown[path] = Growth(None, content)
         draft.objects.append(_extend_segment(position, sealed, moment.now, draft.changes))
+        if moment.forgotten:
+            self._close(position, moment, draft)
         root, trees = position.tree.write()
         commit = self._commit(position, sealed, root, parents, moment)
         draft.objects.extend([*trees, commit])
         turn = CommittedTurn(sealed.turn, sealed.turn_index, commit.id, sealed.refused, sealed.added)
         draft.committed[sealed.turn] = turn
         position.tip = commit.id
+
+    def _close(self, position: LinePosition, moment: Moment, draft: Draft) -> None:
+        """Bring a turn's receipts into the tree, and take what they name out of all of it."""
+        made = {one.id: one.content for one in draft.objects if one.kind == "blob"}
+
+        def read(blob: str) -> bytes:
+            return made[blob] if blob in made else self._objects.read(blob)[1]
+
+        closing = close_line(position, moment.forgotten, moment.receipts, read)
+        draft.objects.extend(closing.objects)
+        for path, content in closing.files.items():
+            if content is None:
+                draft.changes.grown.pop(path, None)
+                draft.changes.brought[path] = None
+            else:
+                draft.changes.grown[path] = Growth(None, content)
 
     def _commit(
         self, position: LinePosition, sealed: SealedTurn, root: str, others: list[str], moment: Moment

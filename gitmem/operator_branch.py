@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Final
 
+from gitmem.accepted_changes import accept_change
 from gitmem.attribute_files import AttributeFiles
 from gitmem.branch_changes import (
     PathChange,
@@ -25,23 +26,19 @@ from gitmem.branch_files import BranchFiles
 from gitmem.branch_home import BranchHome
 from gitmem.branch_landing import BranchLanding
 from gitmem.branch_queue import QueueParts, QueueTurn
-from gitmem.branch_snapshot import BranchSnapshot, PathView
+from gitmem.branch_snapshot import BranchSnapshot
 from gitmem.branch_tags import TAGS
-from gitmem.errors import HeadMoved, ProtectedPath, UsageError
+from gitmem.errors import HeadMoved, UsageError
 from gitmem.file_lock import file_lock
-from gitmem.git_objects import hash_object
 from gitmem.git_state import held_lock, read_git_state
 from gitmem.head_advance import Advance, HeadAdvance, HeadMove
 from gitmem.home_owner import HomeOwner
-from gitmem.layout import Layout, is_managed
+from gitmem.layout import Layout
 from gitmem.pending_writes import PendingWrites, mint_write_id
 from gitmem.repository import Repository
-from gitmem.tree_files import MAX_FILE
-from gitmem.work_tree import check_way, find_twin, replaced_file
+from gitmem.work_tree import replaced_file
 
 _HOME_WAIT: Final = 10.0
-#: Files that are not managed and that `init` writes.
-_RULE_FILES: Final = (".gitattributes", ".gitignore")
 
 
 def _nothing(_: object) -> None:
@@ -50,6 +47,10 @@ def _nothing(_: object) -> None:
 
 def _nothing_found(path: str, edit: bytes, before: bytes | None) -> None:  # noqa: ARG001
     return
+
+
+def _as_it_is(path: str, content: bytes) -> bytes | None:  # noqa: ARG001
+    return content
 
 
 class OperatorBranch:
@@ -68,6 +69,7 @@ class OperatorBranch:
         checkpoint: called with a name between any two steps; tests let it raise or act.
         inspect: called with path, bytes and the branch's bytes of an operator's uncommitted edit that a write
             is about to commit first; raises a `RefusedError` to have the write wait instead.
+        close: called with path and bytes; returns them without what was forgotten, None where the file goes.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class OperatorBranch:
         record: Callable[[PendingWrite], None] = _nothing,
         checkpoint: Callable[[str], None] = _nothing,
         inspect: Callable[[str, bytes, bytes | None], None] = _nothing_found,
+        close: Callable[[str, bytes], bytes | None] = _as_it_is,
     ) -> None:
         name = branch if branch is None or branch.startswith("refs/") else f"refs/heads/{branch}"
         self.operator = operator
@@ -114,6 +117,7 @@ class OperatorBranch:
             record=record,
             step=checkpoint,
             inspect=inspect,
+            close=close,
         )
 
     def write(
@@ -155,7 +159,8 @@ class OperatorBranch:
             raise UsageError("a write names each of its paths once")
         with self._lock(locked=locked):
             snapshot = self.look()
-            accepted = tuple(self._accept(change, snapshot) for change in changes)
+            root, close = self._parts.layout.root, self._parts.close
+            accepted = tuple(accept_change(root, one, snapshot.view(one.path), close) for one in changes)
             self._refuse_loss(accepted)
             done = self._already(accepted, snapshot)
             if done is not None and (tag is None or done.committed is None or self._is_tagged(tag)):
@@ -177,6 +182,19 @@ class OperatorBranch:
         with self._lock(locked=locked):
             turn = QueueTurn(self._parts)
             return [*turn.done.values(), *turn.settle().settled.values()]
+
+    def clean(self) -> None:
+        """Take what was forgotten out of the writes that wait.
+
+        Raises:
+            HomeLocked: another process kept the home's lock.
+        """
+        pending = self._parts.pending
+        if pending.read() or pending.read_landing() is not None:
+            with self._lock(locked=False):
+                turn = QueueTurn(self._parts)
+                for write in turn.waiting:
+                    pending.put(write)
 
     def advance(self, move: HeadMove, *, locked: bool = False) -> Advance:
         """Move HEAD's branch to a commit that follows it, with files and staging area, as a pull does.
@@ -237,30 +255,6 @@ class OperatorBranch:
                 yield
             finally:
                 self._owner.hand_over()
-
-    def _accept(self, change: PathChange, snapshot: BranchSnapshot) -> PendingChange:
-        """Check a change against the disk and put it in the words of a pending write."""
-        if not is_managed(change.path) and change.path not in _RULE_FILES:
-            raise ProtectedPath(
-                f"gitmem does not manage {change.path}", hint="Use notes/ or work/.", path=change.path
-            )
-        view = snapshot.view(change.path)
-        if view.sight.fault is not None:
-            raise ProtectedPath(view.sight.fault, hint="Nothing was written.", path=change.path)
-        if change.result is not None and len(change.result) > MAX_FILE:
-            raise ProtectedPath(f"{change.path}: larger than {MAX_FILE >> 20} MiB", path=change.path)
-        if view.raw is None and change.result is not None:
-            check_way(self._parts.layout.root, change.path)
-        if view.raw is None and view.head is None and change.result is not None:
-            twin = find_twin(self._parts.layout.root, change.path)
-            if twin is not None:
-                raise ProtectedPath(
-                    f"{change.path} is the same name as {twin} on other machines",
-                    hint=f"Use {twin}, or another name.",
-                    path=change.path,
-                    twin=twin,
-                )
-        return _accept_change(change, view)
 
     def _refuse_loss(self, changes: Sequence[PendingChange]) -> None:
         """Refuse to take words of an operator off the disk that must not be committed first."""
@@ -367,21 +361,3 @@ def _keeps(change: PendingChange) -> bool:
 
 def _disk(change: PendingChange, snapshot: BranchSnapshot) -> bytes | None:
     return snapshot.sight(change.path).disk
-
-
-def _accept_change(change: PathChange, view: PathView) -> PendingChange:
-    sight = view.sight
-    result = None if change.result is None else view.conversion.to_blob(change.result, sight.head)
-    if result == sight.disk:
-        # The file holds the result already: its writer claims it. What they began with was on the branch.
-        return PendingChange(change.path, sight.head, sight.head, result)
-    if change.base in _seen(view):
-        return PendingChange(change.path, sight.head, sight.disk, result)
-    raise HeadMoved(f"{change.path} changed since it was read", hint="Read it again.", path=change.path)
-
-
-def _seen(view: PathView) -> tuple[str | None, ...]:
-    if view.raw is None:
-        return (None,)
-    disk = view.sight.disk
-    return hash_object("blob", view.raw), hash_object("blob", disk if disk is not None else view.raw)

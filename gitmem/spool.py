@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ from gitmem.errors import HomeLocked, NotFound, UsageError
 from gitmem.file_lock import try_lock
 from gitmem.records import check_name
 from gitmem.spare_files import SPARE, SpareFiles
-from gitmem.spool_file import FINISHED, End, SpooledTurn, SpoolFile, read_turn, turn_of
+from gitmem.spool_file import FINISHED, End, SpooledTurn, SpoolFile, erase_events, read_turn, turn_of
 
 __all__ = ["End", "Spool", "SpoolFile", "SpooledTurn", "read_turn", "turn_of"]
 
@@ -116,6 +116,18 @@ class Spool:
                     return name.removesuffix(_HELD)
         return None
 
+    def told(self) -> Iterator[SpooledTurn]:
+        """Yield every turn that has a file here, also those that are still told and those that are sealed."""
+        for path in self._all():
+            with suppress(OSError):
+                yield read_turn(path)
+
+    def erase(self, records: Container[str]) -> None:
+        """Take the events of some records out of all turns, durably, whoever tells them."""
+        for path in self._all():
+            with suppress(FileNotFoundError):
+                erase_events(path, records)
+
     def finished(self) -> list[Path]:
         """Return the files of finished turns that are not sealed yet, in the order in which they ended."""
         return self._paths(FINISHED)
@@ -204,6 +216,10 @@ class Spool:
             return file.finish("interrupted", now)
         finally:
             file.close()
+
+    def _all(self) -> list[Path]:
+        names = (name for name in self._names() if _UNFINISHED.fullmatch(name) or _FINISHED.fullmatch(name))
+        return [self.folder / name for name in names]
 
     def _paths(self, ending: str) -> list[Path]:
         return [self.folder / name for name in self._names_of(ending) if _FINISHED.fullmatch(name)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from gitmem.durable_file import remove_file
 from gitmem.episode_closing import EpisodeClosing
 from gitmem.errors import GitmemError, HeadMoved, HomeLocked, ObjectMissing
 from gitmem.file_lock import file_lock
+from gitmem.forget_notices import ForgetNotices
 from gitmem.forgotten import Receipts
 from gitmem.found_turn import find_turn_commit
 from gitmem.git_lock import remove_stale
@@ -26,7 +27,7 @@ from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.lifecycle import Lifecycle
-from gitmem.line_draft import CommittedTurn, Draft, Moment, TurnDrafter
+from gitmem.line_draft import CommittedTurn, Draft, Moment, SpoolRun, TurnDrafter
 from gitmem.line_merge import merge_lines
 from gitmem.line_position import LinePosition, read_position
 from gitmem.line_recovery import OwnTip, own_tip, restore
@@ -44,21 +45,6 @@ CHECKPOINT_EVERY: Final = 16
 BATCH: Final = 32
 #: How often a turn is built again because the ref moved or was locked meanwhile.
 _ATTEMPTS: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class SpoolRun:
-    """What one pass over the spool did.
-
-    Attributes:
-        committed: by turn id.
-        reason: why the spool was left alone, None if it was not.
-        warnings: what was found out of place and mended.
-    """
-
-    committed: Mapping[str, CommittedTurn]
-    reason: str | None = None
-    warnings: Sequence[str] = ()
 
 
 class TurnLine:
@@ -99,7 +85,8 @@ class TurnLine:
         self._disk = DiskCopy(repository, layout, ledger.receipts)
         self._lifecycle = Lifecycle(layout, ledger)
         self._episodes = EpisodeClosing(layout, ledger)
-        self._drafter = TurnDrafter(self._lifecycle, self._episodes, home_id=home_id, agent=agent)
+        self._forgotten = ForgetNotices(layout)
+        self._drafter = TurnDrafter(repository, self._lifecycle, self._episodes, home_id=home_id, agent=agent)
         self._mutex = threading.RLock()
         self._state: WriterState | None = None
         self._others: Mapping[str, str] = {}
@@ -305,6 +292,9 @@ class TurnLine:
         if draft.plans:
             self._plans.put(draft.plans, head.commit)
             self._step("noticed")
+        if draft.forgets:
+            self._forgotten.put()
+            self._step("forgetting noticed")
         self._publish(position, old, draft)
         try:
             self._follow(position, draft.changes, head)

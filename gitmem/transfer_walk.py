@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.errors import CorruptionError, ObjectMissing
 from gitmem.git_objects import parse_commit, parse_tag, parse_tree
@@ -33,6 +33,20 @@ class NewHistory:
     tags: tuple[str, ...]
     commits: tuple[Commit, ...]
     other: tuple[str, ...] = ()
+
+
+class LackingObject(NamedTuple):
+    """An object that a remote lacks.
+
+    Attributes:
+        place: where it was first found in a commit's tree, with a slash before it; empty for what has none.
+            Versions of one file or folder have one place.
+        before: what stood there before, which the remote has; None if it has nothing.
+    """
+
+    id: str
+    place: str = ""
+    before: str | None = None
 
 
 def new_history(
@@ -76,8 +90,8 @@ def new_history(
     return NewHistory(tuple(tags), tuple(reversed(list(walk.lacking(most)))), tuple(other))
 
 
-def lacking_objects(own: ObjectReader, history: NewHistory) -> Iterator[str]:
-    """Yield the ids of the objects to send, none twice: tags, commits, and what is new in their trees.
+def lacking_objects(own: ObjectReader, history: NewHistory) -> Iterator[LackingObject]:
+    """Yield the objects to send, none twice: tags, commits, and what is new in their trees.
 
     The tree of each commit is compared with its parents' by the ids of their entries; what did not change is
     not opened.
@@ -87,10 +101,10 @@ def lacking_objects(own: ObjectReader, history: NewHistory) -> Iterator[str]:
     for commit in history.commits:
         yield from _once([commit.id], seen)
         parents = [_tree_of(own, parent) for parent in commit.parents]
-        yield from _changed(own, commit.tree, [tree for tree in parents if tree], seen)
+        yield from _changed(own, commit.tree, [tree for tree in parents if tree], "/", seen)
     for object_id in history.other:
         if own.read(object_id)[0] == "tree":
-            yield from _changed(own, object_id, [], seen)
+            yield from _changed(own, object_id, [], "/", seen)
         else:
             yield from _once([object_id], seen)
 
@@ -215,28 +229,33 @@ def _tree_of(own: ObjectReader, commit_id: str) -> str | None:
         return None
 
 
-def _changed(own: ObjectReader, tree: str, before: Sequence[str], seen: set[str]) -> Iterator[str]:
+def _changed(
+    own: ObjectReader, tree: str, before: Sequence[str], place: str, seen: set[str]
+) -> Iterator[LackingObject]:
     if tree in seen or tree in before:
         return
     seen.add(tree)
-    yield tree
+    yield LackingObject(tree, place, next((old for old in before if old not in seen), None))
     olds = [{entry.name: entry for entry in own.read_tree(old)} for old in before]
     for entry in own.read_tree(tree):
         there = [old[entry.name] for old in olds if entry.name in old]
         if entry.mode == SUBMODULE_MODE or any(one.id == entry.id for one in there):
             continue
+        inner = f"{place}{entry.name}"
         if entry.mode == TREE_MODE:
             trees = [one.id for one in there if one.mode == TREE_MODE]
-            yield from _changed(own, entry.id, trees, seen)
-        else:
-            yield from _once([entry.id], seen)
+            yield from _changed(own, entry.id, trees, f"{inner}/", seen)
+        elif entry.id not in seen:
+            seen.add(entry.id)
+            files = (one.id for one in there if one.mode not in (TREE_MODE, SUBMODULE_MODE))
+            yield LackingObject(entry.id, inner, next((old for old in files if old not in seen), None))
 
 
-def _once(ids: Sequence[str], seen: set[str]) -> Iterator[str]:
+def _once(ids: Sequence[str], seen: set[str]) -> Iterator[LackingObject]:
     for object_id in ids:
         if object_id not in seen:
             seen.add(object_id)
-            yield object_id
+            yield LackingObject(object_id)
 
 
 def _target_of(content: bytes) -> str:

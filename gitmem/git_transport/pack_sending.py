@@ -9,11 +9,12 @@ from typing import Final
 from gitmem.errors import RemoteError
 from gitmem.git_transport.channel import Channel, end_child
 from gitmem.git_transport.deadline import Deadline
+from gitmem.git_transport.pack_entries import pack_entries
 from gitmem.git_transport.pkt_line import printable
 from gitmem.git_transport.programs import start
 from gitmem.layout import Layout
-from gitmem.pack_format import PackAssembler, whole_entry
-from gitmem.repository import GitObject, ObjectReader
+from gitmem.pack_format import PackAssembler
+from gitmem.repository import ObjectReader
 from gitmem.transfer_walk import NewHistory, WalkTooLong, lacking_objects, new_history
 
 #: From so many commits on, Git's deltas save more than its start costs.
@@ -28,6 +29,7 @@ def outgoing_pack(
     known: Collection[str],
     landmarks: Sequence[str],
     *,
+    thin: bool,
     git: str | None,
     deadline: Deadline,
 ) -> Iterator[bytes]:
@@ -39,6 +41,7 @@ def outgoing_pack(
         tips: the new values.
         known: all values that the remote shows.
         landmarks: those of them from which history is followed.
+        thin: whether the remote completes deltas of what it has.
         git: Git's program, which makes long packs; None where there is none.
         deadline: for making it.
     """
@@ -47,27 +50,25 @@ def outgoing_pack(
         history = new_history(own, tips, known, landmarks=landmarks, most=most)
     except WalkTooLong:
         there = [value for value in landmarks if own.contains(value)]
-        yield from _by_git(layout, tips, there, str(git), deadline)
+        yield from _by_git(layout, tips, there, str(git), deadline, thin=thin)
     else:
-        yield from _by_walk(own, history, deadline)
+        yield from _by_walk(own, history, deadline, thin=thin)
 
 
-def _by_walk(own: ObjectReader, history: NewHistory, deadline: Deadline) -> Iterator[bytes]:
-    ids = list(lacking_objects(own, history))
-    assembler = PackAssembler(len(ids))
+def _by_walk(own: ObjectReader, history: NewHistory, deadline: Deadline, *, thin: bool) -> Iterator[bytes]:
+    lacking = list(lacking_objects(own, history))
+    assembler = PackAssembler(len(lacking))
     yield assembler.header
-    for object_id in ids:
-        deadline.remaining()
-        kind, content = own.read(object_id)
-        yield assembler.add(whole_entry(GitObject(kind, content, object_id)))
+    for entry in pack_entries(own, lacking, thin=thin, pulse=deadline.remaining):
+        yield assembler.add(entry)
     yield assembler.finish()[0]
 
 
 def _by_git(
-    layout: Layout, tips: Sequence[str], there: Sequence[str], git: str, deadline: Deadline
+    layout: Layout, tips: Sequence[str], there: Sequence[str], git: str, deadline: Deadline, *, thin: bool
 ) -> Iterator[bytes]:
-    command = [git, f"--git-dir={layout.git_dir}", "pack-objects", "--revs", "--stdout", "--thin", "-q"]
-    command.append("--delta-base-offset")
+    command = [git, f"--git-dir={layout.git_dir}", "pack-objects", "--revs", "--stdout", "-q"]
+    command += ["--delta-base-offset", *(["--thin"] if thin else [])]
     with tempfile.TemporaryFile() as revisions:
         revisions.write("".join(f"{line}\n" for line in (*tips, *(f"^{one}" for one in there))).encode())
         revisions.seek(0)

@@ -23,12 +23,16 @@ from gitmem.errors import (
 )
 from gitmem.git_transport.deadline import Deadline
 from gitmem.git_transport.pack_arrival import Store
+from gitmem.git_transport.pack_entries import pack_entries
 from gitmem.layout import Layout, find_layout
+from gitmem.pack_files import keep_file, write_pack_files
 from gitmem.push_rules import check_updates, judge_update
 from gitmem.remote_repository import FetchedPack, RefOutcome, RefUpdate, RemoteRefs
 from gitmem.repository import ABSENT, GitObject, ObjectReader, Repository
-from gitmem.transfer_walk import Closure, lacking_objects, links_of, new_history
+from gitmem.transfer_walk import Closure, LackingObject, lacking_objects, links_of, new_history
 
+#: Up to here objects are copied whole, as those of a few turns.
+_FEW: Final = 100
 _WHO: Final = "gitmem <gitmem@localhost>"
 #: What a server would run before it takes a push.
 _HOOKS: Final = ("pre-receive", "update", "reference-transaction", "proc-receive")
@@ -70,17 +74,13 @@ class PathCopy:
         remote, own = self._remote(), self._store.repository
         missing = [want for want in wants if not own.contains(want)]
         try:
-            history = new_history(remote, missing, haves)
-            objects = _copied(remote, lacking_objects(remote, history), deadline)
-            closure = Closure()
-            for item in objects:
-                closure.add(item.id, item.kind, item.content)
-            closure.check(wants, own.contains)
+            lacking = list(lacking_objects(remote, new_history(remote, missing, haves)))
+            size = _check(remote, lacking, wants, own, deadline)
         except (ObjectMissing, CorruptionError) as error:
             message = f"what is at {self._path} cannot be used: {error.message}"
             raise RemoteMisbehaved(message, hint="Run `git fsck` there.", **error.details) from error
-        with own.write_pack(objects):
-            yield FetchedPack(len(objects), sum(len(item.content) for item in objects))
+        with _copied(remote, lacking, own, self._store.layout, deadline):
+            yield FetchedPack(len(lacking), size)
 
     def push(self, updates: Sequence[RefUpdate]) -> tuple[RefOutcome, ...]:
         """Move refs of the remote."""
@@ -109,9 +109,9 @@ class PathCopy:
         tips = [] if update.new is None else [update.new]
         landmarks = [value for name, value in known.items() if name.startswith("refs/heads/")]
         history = new_history(own, tips, set(known.values()), landmarks=landmarks)
-        objects = _copied(own, lacking_objects(own, history), deadline)
+        lacking = list(lacking_objects(own, history))
         try:
-            with remote.write_pack(objects):
+            with _copied(own, lacking, remote, self._layout or self._store.layout, deadline):
                 remote.move_ref(
                     update.name,
                     old=update.old or ABSENT,
@@ -173,12 +173,58 @@ def _below(remote: Repository, prefix: str) -> dict[str, str]:
     return {name: value for name, value in remote.list_refs(folder).items() if name.startswith(prefix)}
 
 
-def _copied(source: ObjectReader, ids: Iterator[str], deadline: Deadline) -> list[GitObject]:
-    objects = []
-    for object_id in ids:
+def _check(
+    source: ObjectReader,
+    lacking: Sequence[LackingObject],
+    wants: Sequence[str],
+    own: Repository,
+    deadline: Deadline,
+) -> int:
+    """Make sure that what is to be copied lacks nothing; return how many bytes it is."""
+    closure, size = Closure(), 0
+    for one in lacking:
         deadline.remaining()
-        objects.append(GitObject(*source.read(object_id), object_id))
-    return objects
+        kind, content = source.read(one.id)
+        closure.add(one.id, kind, content)
+        size += len(content)
+    closure.check(wants, own.contains)
+    return size
+
+
+@contextmanager
+def _copied(
+    source: ObjectReader,
+    lacking: Sequence[LackingObject],
+    target: Repository,
+    layout: Layout,
+    deadline: Deadline,
+) -> Iterator[None]:
+    """Write objects of one repository into another as a pack that is held until the context ends.
+
+    Args:
+        source: where they are.
+        lacking: which.
+        target: the other one.
+        layout: where that one lies.
+        deadline: for reading them.
+    """
+    if len(lacking) <= _FEW:
+        objects = [GitObject(*source.read(one.id), one.id) for one in lacking]
+        with target.write_pack(objects):
+            yield
+        return
+    stem = write_pack_files(
+        layout.common_dir / "objects" / "pack",
+        pack_entries(source, lacking, thin=False, pulse=deadline.remaining),
+        len(lacking),
+        level=1,
+        keep=keep_file(layout.common_dir / "gitmem" / "keep"),
+        shared=target.config("core.sharedRepository"),
+    )
+    try:
+        yield
+    finally:
+        stem.with_suffix(".keep").unlink(missing_ok=True)
 
 
 def _peel(source: ObjectReader, object_id: str) -> str:

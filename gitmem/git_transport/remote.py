@@ -128,6 +128,7 @@ class GitRemote:
                 tips,
                 set(refs.values()),
                 _landmarks(asked, greeting),
+                thin=not greeting.can("no-thin"),
                 git=self._git,
                 deadline=deadline,
             )

@@ -11,7 +11,7 @@ from gitmem.push_rules import check_updates, judge_update
 from gitmem.remote_repository import FetchedPack, RefOutcome, RefUpdate, RemoteRefs, TransferLimits
 from gitmem.repository import ABSENT, GitObject, ObjectReader, Repository
 from gitmem.testing.memory_repository import MemoryRepository
-from gitmem.transfer_walk import Closure, lacking_objects, links_of, new_history
+from gitmem.transfer_walk import Closure, LackingObject, lacking_objects, links_of, new_history
 
 RemotePoint = Literal["before refs", "before fetch", "after fetch", "before push", "after push"]
 
@@ -136,8 +136,8 @@ class MemoryRemote:
             raise NotARepository(f"no repository at {self._url}", url=self._url) from None
 
 
-def _objects_of(source: ObjectReader, ids: Iterator[str]) -> list[GitObject]:
-    return [GitObject(*source.read(object_id), object_id) for object_id in ids]
+def _objects_of(source: ObjectReader, lacking: Iterator[LackingObject]) -> list[GitObject]:
+    return [GitObject(*source.read(one.id), one.id) for one in lacking]
 
 
 def _peel(source: ObjectReader, object_id: str) -> str:

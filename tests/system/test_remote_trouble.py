@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from contract.remote_repository_contract import LINE, MAIN, TAG, everything, set_ref, tag_of, turns
-from contract.repository_contract import WHO
+from contract.repository_contract import WHO, commit_of
 from fixtures import commit_all, fsck, git, head, make_repo
 from git_servers import PASSWORD, USER, GitServer, free_port, git_daemon, http_server, ssh_server
 from gitmem.backends.dulwich_repository import DulwichRepository, open_repository
@@ -31,12 +31,13 @@ from gitmem.errors import (
     RemoteTimeout,
     RemoteUnreachable,
 )
-from gitmem.git_objects import make_object
+from gitmem.git_objects import make_object, make_tree
 from gitmem.git_transport.connect import RemoteConnector
 from gitmem.layout import Layout, find_layout
 from gitmem.pack_format import build_pack, whole_entry
 from gitmem.pack_maintenance import merge_packs
 from gitmem.remote_repository import RefUpdate, RemoteRepository, TransferLimits
+from gitmem.repository import ABSENT, FILE_MODE, TREE_MODE, TreeEntry
 
 QUICK = TransferLimits(seconds=0.5)
 A = "a" * 40
@@ -400,6 +401,37 @@ def test_a_whole_history(own: Own, tmp_path: Path) -> None:
     for path in (own.path, other):
         fsck(path)
     assert head(other, LINE) == tip
+
+
+@pytest.mark.parametrize("program", ["git", None])
+def test_many_turns_go_as_deltas(own: Own, tmp_path: Path, program: str | None) -> None:
+    """A first push takes little more room than Git's own, although Git makes no deltas of it afterwards."""
+    for name in ("ours.git", "theirs.git", "back"):
+        bare(tmp_path / name)
+    text = b"".join(b"%d %d\n" % (n, random.Random(n).getrandbits(200)) for n in range(120))
+    tip = None
+    for number in range(120):
+        blob = make_object("blob", text[: (number + 1) * len(text) // 120])
+        tree = make_tree([TreeEntry("a.jsonl", FILE_MODE, blob.id)])
+        top = make_tree([TreeEntry("ledger", TREE_MODE, tree.id)])
+        commit = commit_of(
+            top, *([tip] if tip else []), seconds=1_772_442_000 + number, message=f"{number}\n"
+        )
+        with own.repository.write_pack([blob, tree, top, commit]):
+            set_ref(own.repository, LINE, commit.id, old=tip or ABSENT)
+        tip = commit.id
+    assert tip is not None
+    own.connect(tmp_path / "ours.git", program=program).push([RefUpdate(LINE, None, tip)])
+    git("push", "-q", str(tmp_path / "theirs.git"), LINE, cwd=own.path)
+    sizes = [
+        sum(one.stat().st_size for one in (tmp_path / name / "objects/pack").glob("*.pack"))
+        for name in ("ours.git", "theirs.git")
+    ]
+    assert sizes[0] <= 1.15 * sizes[1]
+    fsck(tmp_path / "ours.git")
+    with Own(tmp_path / "again").connect(tmp_path / "ours.git", program=program).fetch([tip]) as pack:
+        assert pack.objects == 480
+    fsck(tmp_path / "again")
 
 
 def test_a_pack_larger_than_memory_should_hold(own: Own, tmp_path: Path) -> None:

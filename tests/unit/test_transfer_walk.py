@@ -10,7 +10,7 @@ from gitmem.errors import CorruptionError, ObjectMissing
 from gitmem.git_objects import make_object, make_tag, make_tree
 from gitmem.repository import FILE_MODE, SUBMODULE_MODE, TREE_MODE, GitObject, ObjectKind, TreeEntry
 from gitmem.testing import MemoryRepository
-from gitmem.transfer_walk import Closure, WalkTooLong, lacking_objects, new_history
+from gitmem.transfer_walk import Closure, LackingObject, NewHistory, WalkTooLong, lacking_objects, new_history
 
 
 class Reads(MemoryRepository):
@@ -24,6 +24,11 @@ class Reads(MemoryRepository):
         return super().read(object_id)
 
 
+def lacking(own: MemoryRepository, history: NewHistory) -> list[str]:
+    """Return the ids of what a remote lacks."""
+    return [one.id for one in lacking_objects(own, history)]
+
+
 def test_one_turn_costs_the_same_after_any_history() -> None:
     """What is read for one more turn does not depend on how many there were."""
     costs = []
@@ -31,7 +36,7 @@ def test_one_turn_costs_the_same_after_any_history() -> None:
         own = Reads()
         ids = turns(own, length)
         own.count = 0
-        sent = list(lacking_objects(own, new_history(own, [ids[-1]], [ids[-2]])))
+        sent = lacking(own, new_history(own, [ids[-1]], [ids[-2]]))
         assert len(sent) == 4
         costs.append(own.count)
     assert costs[0] == costs[1] < 20
@@ -63,6 +68,25 @@ def test_what_the_remote_shows_ends_the_walk_without_being_followed() -> None:
     assert own.count < 20
 
 
+def test_versions_of_one_file_are_told() -> None:
+    """Each object comes with its place, and with what the remote has there, so that deltas can be made."""
+    own = MemoryRepository()
+    ids = turns(own, 4, name="a")
+    commits = [own.read_commit(one) for one in ids]
+    days = [own.read_tree(one.tree)[0].id for one in commits]
+    files = [own.read_tree(day)[0].id for day in days]
+    assert list(lacking_objects(own, new_history(own, [ids[3]], [ids[1]]))) == [
+        LackingObject(ids[2]),
+        LackingObject(commits[2].tree, "/", commits[1].tree),
+        LackingObject(days[2], "/ledger/", days[1]),
+        LackingObject(files[2], "/ledger/a.jsonl", files[1]),
+        LackingObject(ids[3]),
+        LackingObject(commits[3].tree, "/"),
+        LackingObject(days[3], "/ledger/"),
+        LackingObject(files[3], "/ledger/a.jsonl"),
+    ]
+
+
 def test_clocks_that_are_wrong_lose_nothing() -> None:
     """With commit times in any order everything that the remote lacks is sent."""
     own = MemoryRepository()
@@ -74,7 +98,7 @@ def test_clocks_that_are_wrong_lose_nothing() -> None:
         put(own, commit)
         ids.append(commit.id)
     for known in range(len(ids)):
-        sent = set(lacking_objects(own, new_history(own, [ids[-1]], [ids[known]])))
+        sent = set(lacking(own, new_history(own, [ids[-1]], [ids[known]])))
         assert set(ids[known + 1 :]) <= sent
 
 
@@ -84,11 +108,11 @@ def test_tags_blobs_and_what_is_known() -> None:
     ids = turns(own, 2)
     tag, blob = tag_of(ids[-1]), make_object("blob", b"alone\n")
     put(own, tag, blob)
-    assert set(lacking_objects(own, new_history(own, [tag.id, blob.id], []))) == {
+    assert set(lacking(own, new_history(own, [tag.id, blob.id], []))) == {
         *everything(own, tag.id),
         blob.id,
     }
-    assert list(lacking_objects(own, new_history(own, [tag.id], [tag.id]))) == []
+    assert list(lacking(own, new_history(own, [tag.id], [tag.id]))) == []
 
 
 def test_long_walks_are_given_up() -> None:
@@ -106,7 +130,7 @@ def test_a_shallow_history_is_sent_as_far_as_it_goes() -> None:
     tree = make_tree([])
     commit = commit_of(tree, GONE)
     put(own, tree, commit)
-    assert set(lacking_objects(own, new_history(own, [commit.id], []))) == {tree.id, commit.id}
+    assert set(lacking(own, new_history(own, [commit.id], []))) == {tree.id, commit.id}
     with pytest.raises(ObjectMissing):
         new_history(own, [GONE], [])
 
@@ -117,7 +141,7 @@ def test_submodules_are_not_sent() -> None:
     tree = make_tree([TreeEntry("sub", SUBMODULE_MODE, GONE)])
     commit = commit_of(tree)
     put(own, tree, commit)
-    assert set(lacking_objects(own, new_history(own, [commit.id], []))) == {tree.id, commit.id}
+    assert set(lacking(own, new_history(own, [commit.id], []))) == {tree.id, commit.id}
 
 
 def closure_of(*objects: GitObject) -> Closure:

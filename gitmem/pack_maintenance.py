@@ -7,19 +7,16 @@ one goes, so a kill at any moment leaves every object in place, at worst twice.
 
 from __future__ import annotations
 
-import re
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gitmem.errors import CorruptionError, HomeLocked
+from gitmem.errors import HomeLocked
 from gitmem.file_lock import file_lock
-from gitmem.git_objects import parse_commit
 from gitmem.layout import Layout
+from gitmem.pack_deltas import by_path, with_deltas
 from gitmem.pack_files import (
     OwnPack,
     drop_stale_index,
@@ -29,8 +26,8 @@ from gitmem.pack_files import (
     remove_pack,
     write_pack_files,
 )
-from gitmem.pack_format import PackEntry, delta_entry
-from gitmem.pack_sources import PackSource, PackSources, StoredEntry
+from gitmem.pack_format import PackEntry
+from gitmem.pack_sources import PackSource, PackSources
 
 #: Packs of a turn, and packs of a higher level, that become one. At most 49 remain of the levels that still
 #: merge; with more than fifty packs `git gc --auto` would merge them by itself.
@@ -39,9 +36,6 @@ LARGER_PACKS: Final = 7
 #: A pack beyond this size is left as it is, and one merge copies no more than that: no call takes long.
 _LARGEST_SOURCE: Final = 16 << 20
 _LARGEST_MERGE: Final = 64 << 20
-#: Longest object that is inflated to make a delta.
-_LARGEST_DELTA: Final = 4 << 20
-_TREE_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +92,12 @@ def _merge_levels(folder: Path, deadline: float) -> MergeReport:
             damaged |= dict.fromkeys(sources.damaged)
             removable, new = _merge(folder, sources, packs)
             # Counted by what is there: git may have removed some of them meanwhile, a `.keep` may hold one.
-            merged += _remove(folder, removable)
+            merged += remove_merged(folder, removable)
             made += new
     return MergeReport(merged, made, tuple(damaged))
 
 
-def _remove(folder: Path, sources: Sequence[PackSource]) -> int:
+def remove_merged(folder: Path, sources: Sequence[PackSource]) -> int:
     """Remove merged packs, but for those that Git has indexed together meanwhile; return how many went."""
     kept = indexed_together(folder)
     removed = sum(remove_pack(one.pack.stem) for one in sources if one.pack.stem.name not in kept)
@@ -139,12 +133,19 @@ def _merge(folder: Path, sources: PackSources, packs: Sequence[OwnPack]) -> tupl
         return copied, 0
     first = sources.readable[0]
     count, entries = sources.entries()
-    stored = (entry.read() for entry in entries) if first.pack.level else _with_deltas([*entries])
+    stored = (entry.read() for entry in entries) if first.pack.level else with_deltas(by_path([*entries]))
+    write_merged(folder, sources.readable, count, stored, level=first.pack.level + 1)
+    return sources.readable, 1
+
+
+def write_merged(
+    folder: Path, sources: Sequence[PackSource], count: int, entries: Iterable[PackEntry], *, level: int
+) -> None:
+    """Write the pack that takes the place of others, durably; they are removed afterwards, if at all."""
     # Git may be writing its index of all packs just now, which will then name those that go: it has to find
     # what they held in the new one.
-    newest = max(_seconds_of(one.pack) for one in sources.readable)
-    write_pack_files(folder, stored, count, level=first.pack.level + 1, mode=first.mode, newest=newest)
-    return sources.readable, 1
+    newest = max(_seconds_of(one.pack) for one in sources)
+    write_pack_files(folder, entries, count, level=level, mode=sources[0].mode, newest=newest)
 
 
 def _seconds_of(pack: OwnPack) -> int:
@@ -160,42 +161,3 @@ def _copied_before(batch: Sequence[PackSource], packs: Sequence[OwnPack]) -> lis
     above = [pack for pack in packs if batch and pack.level == batch[0].pack.level + 1]
     with PackSources(above[-1:]) as newest:
         return [source for source in batch if any(source.is_within(pack) for pack in newest.readable)]
-
-
-def _with_deltas(entries: Sequence[StoredEntry]) -> Iterator[PackEntry]:
-    """Yield all entries; of each file and folder the longest version whole, the others as deltas of it."""
-    groups: dict[object, list[StoredEntry]] = defaultdict(list)
-    places = _places(entries)
-    for entry in entries:
-        groups[places.get(entry.row.id, entry.row.id)].append(entry)
-    for group in groups.values():
-        longest, *others = sorted(group, key=lambda entry: (-entry.head()[1], entry.row.id))
-        yield longest.read()
-        base = longest.inflate() if others else b""
-        for other in others:
-            whole = other.read()
-            delta = delta_entry(other.row.id, other.inflate(), longest.row.id, base)
-            yield whole if delta is None or len(delta.raw) >= len(whole.raw) else delta
-
-
-def _places(entries: Sequence[StoredEntry]) -> Mapping[str, tuple[str, bytes]]:
-    """Return kind and path of the files and folders that the commits among the entries name."""
-    known = {entry.row.id: (entry, *entry.head()) for entry in entries}
-    places: dict[str, tuple[str, bytes]] = {}
-    pending: list[tuple[str, bytes]] = []
-    for entry, kind, _ in known.values():
-        if kind == "commit":
-            with suppress(CorruptionError):
-                pending.append((parse_commit(entry.row.id, entry.inflate()).tree, b""))
-    while pending:
-        object_id, path = pending.pop()
-        if object_id in places or object_id not in known:
-            continue
-        entry, kind, size = known[object_id]
-        if kind is None or size > _LARGEST_DELTA:
-            continue
-        places[object_id] = (kind, path)
-        if kind == "tree":
-            rows = _TREE_ENTRY.findall(entry.inflate())
-            pending += [(found.hex(), path + b"/" + name) for _, name, found in rows if found.hex() in known]
-    return places

@@ -36,6 +36,11 @@ class StoredEntry:
     row: IndexRow
     content: mmap.mmap
 
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.row.id
+
     def read(self) -> PackEntry:
         """Return the entry as it is stored."""
         return PackEntry(self.row.id, self.content[self.row.offset : self.row.end], self.row.crc)

@@ -40,7 +40,8 @@ FLOORS = [
         time_limits question traits documents manifest authored_times postings_cache exact_words snippet
         advanced_query search_cursor search_reply session_rows session_view session_request session_reply
         text_merge branch_merge path_names settling tree_edit merge_moves closed_tree conflict_copies
-        tree_merge tree_sides conflict_resolution staging_extensions staging_area pack_format git_pattern
+        tree_merge tree_sides conflict_resolution staging_extensions staging_area pack_format
+        pack_deltas git_pattern
         attributes git_refs episode_marks episode_rules episode_record git_config reachability
         sync_pace merge_bases commit_merge transfer_walk remote_url growing_file ledger_tree line_trees
         tree_changes ledger_growth verify_finding ledger_chain turn_commits first_commit index_merging
@@ -57,7 +58,8 @@ FLOORS = [
         """backends/dulwich_repository/ backends/whoosh_index/ backends/tantivy_index/
         backends/watchdog_changes git_transport/ testing/""",
         # 4 one thing remembered
-        """pack_maintenance git_state staged_index pending_writes branch_home branch_files branch_snapshot
+        """pack_maintenance pack_rollup
+        git_state staged_index pending_writes branch_home branch_files branch_snapshot
         branch_tags tree_checkout head_advance branch_landing branch_queue accepted_changes operator_branch curated
         auto_load commit_names store_sight content_checks commit_checks hook_scripts hook_files
         pushed_lines note_ids commit_times authored_files note_paths note_plan notes tree_sight proposals

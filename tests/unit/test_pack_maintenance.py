@@ -12,7 +12,7 @@ import pytest
 
 from contract.repository_contract import WHO
 from fixtures import fsck, git, make_repo, run_git
-from gitmem import pack_maintenance
+from gitmem import pack_deltas, pack_maintenance
 from gitmem.backends.dulwich_repository import DulwichRepository, open_repository
 from gitmem.file_lock import file_lock
 from gitmem.git_objects import make_commit, make_object, make_tree
@@ -305,7 +305,7 @@ def test_one_object_in_many_packs_is_copied_once(home: Home, monkeypatch: pytest
 def test_large_objects_are_copied_unread(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond one size no delta is tried, beyond another a pack is left alone: memory and time are bounded."""
     monkeypatch.setattr(pack_maintenance, "TURN_PACKS", 3)
-    monkeypatch.setattr(pack_maintenance, "_LARGEST_DELTA", 1000)
+    monkeypatch.setattr(pack_deltas, "LARGEST_DELTA", 1000)
     home.turns(3)
     merge_packs(home.layout)
     assert home.levels() == {1: 1}
@@ -386,7 +386,7 @@ def test_an_index_that_git_writes_in_the_middle_of_a_merge_finds_all_in_the_new_
         removed.update(one.pack.stem for one in sources)
         return 0
 
-    monkeypatch.setattr(pack_maintenance, "_remove", left)
+    monkeypatch.setattr(pack_maintenance, "remove_merged", left)
     for pack in own_packs(home.folder):  # all within one second, as on a fast machine
         os.utime(f"{pack.stem}.pack", (4_000_000_000, 4_000_000_000))
     merge_packs(home.layout)

@@ -102,6 +102,7 @@ class TestPathWithoutGit(RemoteRepositoryContract):
         yield from peers_of(GitServer(tmp_path, f"{tmp_path}/"), tmp_path, None)
 
 
+@pytest.mark.slow
 class TestFileUrl(RemoteRepositoryContract):
     """A folder of this machine by its URL."""
 

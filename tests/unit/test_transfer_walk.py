@@ -173,6 +173,23 @@ def test_names_that_lead_out(name: str) -> None:
         closure_of(tree)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [b"x", b"100644 a\0short", b"100644 a" + bytes(20), b"777777 a\0" + bytes(20), b"100644 \0" + bytes(20)],
+)
+def test_trees_that_are_none(content: bytes) -> None:
+    """What does not read as a tree from its first byte to its last is damaged."""
+    with pytest.raises(CorruptionError):
+        closure_of(make_object("tree", content))
+
+
+def test_modes_of_old() -> None:
+    """Trees that early programs wrote, with group rights and padded modes, are taken as Git takes them."""
+    blob, empty = make_object("blob", b"x"), make_tree([])
+    rows = b"100664 a\0" + bytes.fromhex(blob.id) + b"040000 b\0" + bytes.fromhex(empty.id)
+    closure_of(blob, empty, make_object("tree", rows)).check([], lambda _: False)
+
+
 def test_kinds_are_what_they_are_named_as() -> None:
     """A folder that is a blob, and a file that is a tree, are damaged history."""
     blob, empty = make_object("blob", b"x"), make_tree([])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from gitmem.pack_format import PackEntry, delta_entry, whole_entry
@@ -28,21 +28,31 @@ def pack_entries(
         pulse: called for each object; what it raises ends the work.
     """
     groups: dict[str, list[LackingObject]] = {}
+    sent: set[str] = set()
     for one in lacking:
+        sent.add(one.id)
         if one.place:
             groups.setdefault(one.place, []).append(one)
         else:
             pulse()
             yield whole_entry(_object(own, one.id))
     for group in groups.values():
-        yield from _versions(own, group, thin=thin, pulse=pulse)
+        yield from _versions(own, group, sent, thin=thin, pulse=pulse)
 
 
 def _versions(
-    own: ObjectReader, group: Sequence[LackingObject], *, thin: bool, pulse: Callable[[], object]
+    own: ObjectReader,
+    group: Sequence[LackingObject],
+    sent: Collection[str],
+    *,
+    thin: bool,
+    pulse: Callable[[], object],
 ) -> Iterator[PackEntry]:
     base = max((_object(own, one.id) for one in group), key=lambda item: len(item.content))
-    before = next((one.before for one in group if one.before), None) if thin else None
+    # Where clocks are wrong a commit is told before its parent, so that what stood before is sent as well;
+    # as a base it could become a delta of its own delta.
+    olds = (one.before for one in group if one.before and one.before not in sent)
+    before = next(olds, None) if thin else None
     yield _smallest(base, None if before is None else _object(own, before))
     for one in group:
         pulse()

@@ -43,6 +43,16 @@ def test_a_thin_pack_builds_on_what_the_remote_has() -> None:
     assert len(thin.raw) * 3 < len(whole.raw)
 
 
+def test_no_delta_waits_for_itself() -> None:
+    """What stood before and is sent as well is no base: between machines whose clocks differ it comes later."""
+    own = MemoryRepository()
+    old, new = make_object("blob", TEXT[:7000]), make_object("blob", TEXT[:7100])
+    put(own, old, new)
+    lacking = [LackingObject(new.id, "/a", old.id), LackingObject(old.id, "/a")]
+    entries = pack_entries(own, lacking, thin=True, pulse=lambda: None)
+    assert {entry.id: parse_entry(entry.raw).base for entry in entries} == {new.id: None, old.id: new.id}
+
+
 def test_what_shares_nothing_goes_whole() -> None:
     """A file that was written anew is no delta, and neither is one that became something else."""
     own = MemoryRepository()

@@ -24,6 +24,8 @@ from gitmem.remote_repository import FetchedPack, RefOutcome, RefUpdate, RemoteR
 _IDLE: Final = 5.0
 #: From how many of the remote's branches history is followed, when a push looks for what it lacks.
 _MOST_LANDMARKS: Final = 256
+#: What Git says of a delta whose base it does not find.
+_UNRESOLVED: Final = "unresolved delta"
 
 
 class GitRemote:
@@ -81,12 +83,11 @@ class GitRemote:
             return ()
         deadline = self._deadline()
         self.close()
-        with self._named():
-            conversation = self._begin("git-receive-pack", deadline)
-            try:
-                return self._pushed(conversation, updates, deadline)
-            finally:
-                conversation.close()
+        outcomes = self._pushed(updates, deadline, thin=True)
+        if any(_UNRESOLVED in outcome.reason for outcome in outcomes):
+            # The remote lacks what it should have behind its refs; what is new can go all the same.
+            outcomes = self._pushed(updates, deadline, thin=False)
+        return outcomes
 
     def close(self) -> None:
         """End the connection and every process that serves it."""
@@ -112,7 +113,17 @@ class GitRemote:
             yield pack
 
     def _pushed(
-        self, conversation: Conversation, updates: Sequence[RefUpdate], deadline: Deadline
+        self, updates: Sequence[RefUpdate], deadline: Deadline, *, thin: bool
+    ) -> tuple[RefOutcome, ...]:
+        with self._named():
+            conversation = self._begin("git-receive-pack", deadline)
+            try:
+                return self._answered(conversation, updates, deadline, thin=thin)
+            finally:
+                conversation.close()
+
+    def _answered(
+        self, conversation: Conversation, updates: Sequence[RefUpdate], deadline: Deadline, *, thin: bool
     ) -> tuple[RefOutcome, ...]:
         own, limits = self._store.repository, self._store.limits
         greeting = read_greeting(PacketReader(conversation.greeting(), limits.answer_bytes))
@@ -128,7 +139,7 @@ class GitRemote:
                 tips,
                 set(refs.values()),
                 _landmarks(asked, greeting),
-                thin=not greeting.can("no-thin"),
+                thin=thin and not greeting.can("no-thin"),
                 git=self._git,
                 deadline=deadline,
             )

@@ -434,6 +434,28 @@ def test_many_turns_go_as_deltas(own: Own, tmp_path: Path, program: str | None) 
     fsck(tmp_path / "again")
 
 
+def test_a_remote_that_lacks_what_it_should_have(own: Own, tmp_path: Path) -> None:
+    """A turn still goes where an old version of its segment was lost there: without a delta of that."""
+    served = tmp_path / "x.git"
+    remote = bare(served)
+    ids = turns(own.repository, 60)
+    way = own.connect(served)
+    way.push([RefUpdate(LINE, None, ids[0])])
+    way.push([RefUpdate(LINE, ids[0], ids[-2])])
+    lost = git("rev-parse", f"{ids[-2]}:ledger/a.jsonl", cwd=own.path)
+    packs = [*(served / "objects/pack").iterdir()]
+    held = tmp_path / "held"
+    held.mkdir()
+    for pack in packs:
+        pack.rename(held / pack.name)
+    for pack in held.glob("*.pack"):
+        git("unpack-objects", "-q", cwd=served, stdin=pack.read_bytes())
+    (served / "objects" / lost[:2] / lost[2:]).unlink()
+    remote.close()
+    assert way.push([RefUpdate(LINE, ids[-2], ids[-1])])[0].accepted
+    assert git("cat-file", "-p", f"{LINE}:ledger/a.jsonl", cwd=served).endswith("59 a")
+
+
 def test_a_pack_larger_than_memory_should_hold(own: Own, tmp_path: Path) -> None:
     """A large pack goes through a file without a name, of which nothing is left, also where it is refused."""
     served = bare(tmp_path / "x.git")

@@ -44,7 +44,7 @@ def test_a_thin_pack_builds_on_what_the_remote_has() -> None:
 
 
 def test_no_delta_waits_for_itself() -> None:
-    """What stood before and is sent as well is no base: between machines whose clocks differ it comes later."""
+    """What stood before and is sent as well is no base: where clocks differ it comes later."""
     own = MemoryRepository()
     old, new = make_object("blob", TEXT[:7000]), make_object("blob", TEXT[:7100])
     put(own, old, new)

@@ -56,10 +56,11 @@ def close_tree(files: Mapping[str, TreeFile], receipts: Receipts, read: Callable
     changed = set()
     for path in touched:
         content = _closed(path, files[path], receipts, read)
-        if content is None:
+        blob = None if content is None else hash_object("blob", content)
+        if content is None or blob is None or receipts.is_forgotten_blob(blob):
             del closed[path]
             changed.add(path)
-        elif (blob := hash_object("blob", content)) != files[path].id:
+        elif blob != files[path].id:
             closed[path] = TreeFile(files[path].mode, blob)
             made[blob] = content
             changed.add(path)
@@ -71,7 +72,10 @@ def close_file(path: str, content: bytes, receipts: Receipts) -> bytes | None:
     if not (receipts.blobs or receipts.entries or receipts.records):
         return content
     file = TreeFile(FILE_MODE, hash_object("blob", content))
-    return _closed(path, file, receipts, lambda _: content) if _may_hold(path, file, receipts) else content
+    if not _may_hold(path, file, receipts):
+        return content
+    closed = _closed(path, file, receipts, lambda _: content)
+    return None if closed is None or receipts.is_forgotten_blob(hash_object("blob", closed)) else closed
 
 
 def episode_stub(episode_id: str) -> bytes:

@@ -207,14 +207,17 @@ class _Merge:
     ) -> None:
         files = [file for file in (base, first, second) if file is not None]
         if _is_fixed(path) and any(file.is_regular for file in files):
-            self._dropped.update((path, file) for file in (first, second) if file and not file.is_regular)
+            odd = [file for file in (first, second) if file is not None and not file.is_regular]
+            self._dropped.update((path, file) for file in sorted(odd, key=_rank))
             base, first, second = (_regular(file) for file in (base, first, second))
         elif first == second or base in (first, second):
             self._take(path, second if first == base else first, "taken")
             return
         elif not all(file.is_regular for file in files):
-            self._choose(path, first, second)
-            return
+            if first is None or second is None or not (first.is_regular and second.is_regular):
+                self._choose(path, first, second)
+                return
+            base = None  # it was a link: two texts without a base
         shed = self._forgotten_base(path) if base is None and first and second else None
         was, one, two = (self._blob_of(file) for file in (base or shed, first, second))
         merged = merge_blobs(path, was, one, two, is_shed=shed is not None)
@@ -336,9 +339,9 @@ def _regular(file: TreeFile | None) -> TreeFile | None:
     return file if file is not None and file.is_regular else None
 
 
-def _rank(file: TreeFile) -> tuple[bool, bool, str]:
+def _rank(file: TreeFile) -> tuple[bool, int, str]:
     """Return what makes one of two things at a path the live one: a file, else a link; else the larger id."""
-    return file.is_regular, file.mode == LINK_MODE, file.id
+    return file.is_regular, -file.mode, file.id
 
 
 def _merge_mode(

@@ -205,6 +205,8 @@ def test_links_and_submodules_are_whole_and_never_read(blobs: Blobs) -> None:
     assert (merged.files, merged.dropped, merged.fates) == (file, link, {"notes/a.md": "replaced"})
     module = {"notes/a.md": TreeFile(SUBMODULE_MODE, other)}
     assert blobs.merge({}, module, link).files == link
+    one, two = (blobs.tree({"notes/a.md": text}) for text in ("1\n", "2\n"))
+    assert sorted(blobs.texts(blobs.merge(link, one, two).files).values()) == ["1\n", "2\n"]
     longer = {"notes/a.md": TreeFile(LINK_MODE, other)}
     assert blobs.merge({}, longer, link).files == longer
     assert blobs.merge({}, module, {**blobs.tree({"notes/a.md/b.md": "b\n"})}).dropped == module
@@ -296,6 +298,13 @@ def test_what_was_forgotten_leaves_under_any_name(blobs: Blobs) -> None:
     merged = blobs.merge(base, one, two, forget(blobs=(secret,), entries=(entry_digest("pin 1234"),)))
     assert blobs.texts(merged.files) == {"memory/USER.md": "x\n§\ny\n§\nz\n"}
     assert {"notes/moved.md", copy, "notes/a.md", "memory/USER.md"} == merged.forgotten
+
+
+def test_a_store_without_its_entry_may_be_a_forgotten_file_itself(blobs: Blobs) -> None:
+    """The last entry goes, and the empty file that would stay is listed: nothing stays."""
+    base = blobs.tree({"memory/USER.md": "pin\n"})
+    receipts = forget(entries=(entry_digest("pin"),), blobs=(blobs.put(""),))
+    assert blobs.merge(base, base, base, receipts).files == {}
 
 
 def test_an_edit_of_what_was_forgotten_is_a_copy(blobs: Blobs) -> None:

@@ -20,7 +20,7 @@ from gitmem.subjects import HOME, parse_trailers
 _WRITER: Final = re.compile(r"w[0-9a-f]{8}")
 #: A contained line is pruned when its writer has been silent for so long.
 QUIET_SECONDS: Final = 30 * 24 * 3600
-#: Lines in which another one is looked for before it is pruned: the newest.
+#: Lines in which another one is looked for before it is pruned: the newest, and those of this repository.
 _CONTAINERS: Final = 3
 
 #: What the remote has of one of the lines here: nothing yet; the same; an earlier state; a later one; another
@@ -136,8 +136,9 @@ def prunable_lines(
         except GitmemError:
             continue
     newest = sorted(times, key=lambda writer: times[writer], reverse=True)[:_CONTAINERS]
-    for writer in sorted(times):
-        if writer in kept or writer in newest or now - times[writer] < QUIET_SECONDS:
+    holding = {*newest, *(writer for writer in kept if writer in times)}
+    for writer in sorted(times.keys() - holding):
+        if now - times[writer] < QUIET_SECONDS:
             continue
-        if any(repository.is_ancestor(remote[writer], remote[other]) for other in newest):
+        if any(repository.is_ancestor(remote[writer], remote[other]) for other in holding):
             yield writer

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from machines import Machine, bare, copied_machine, first_machine, next_machine
+from system.command_line import gitmem
 
 from fixtures import fsck, git, make_repo, run_git, set_identity, show, write_files
 from gitmem import AgentHome
@@ -497,3 +498,50 @@ def test_a_shallow_clone_syncs_both_ways(folder: Path, one: Machine) -> None:
     assert one.hears("shallow clone")
     assert shallow.text("notes/o.md") == "o\n"
     shallow.close()
+
+
+@pytest.mark.slow
+def test_a_line_that_went_silent_is_pruned_and_may_return(one: Machine, two: Machine) -> None:
+    """W4: its records stay in the line that contains them; what it says later comes at its full length."""
+    two.say("Said long ago")
+    two.sync()
+    one.sync()
+    for number in range(3):
+        one.say(f"Said after it, {number}")  # now this line contains the other one
+        other = next_machine(one.root.parent, f"more{number}", one.remote)
+        other.say(f"Said by another, {number}")
+        other.sync()
+        other.close()
+    one.sync()
+    later = AgentHome.open(one.root, now=lambda: time.time() + 40 * 24 * 3600)
+    reply = later.sync()
+    assert [*reply.lines.pruned] == [two.line.rpartition("/")[2]]
+    later.close()
+    assert two.line not in refs_of(one.remote)
+    assert one.sync().exit_code == 0
+    assert one.hears("long ago")
+    assert two.sync().lines.pushed == 0  # nothing new: the remote has all of it
+    assert two.line not in refs_of(one.remote)
+    two.say("Said again")
+    two.sync()
+    one.sync()
+    assert one.hears("Said again")
+    assert set(one.records().values()) == {1}
+
+
+@pytest.mark.slow
+def test_what_the_command_line_answers(folder: Path, one: Machine, two: Machine) -> None:
+    """Exit codes tell apart what is done, what waits, what is wrong and what failed."""
+    said = gitmem("sync", cwd=one.root)
+    assert (said.code, said.out) == (0, "Synced with origin: nothing to do.\n")
+    one.commit({"notes/a.md": "1\nours\n3\n4\n5\n"})
+    two.commit({"notes/a.md": "1\ntheirs\n3\n4\n5\n"})
+    assert "1 commit sent" in gitmem("sync", cwd=one.root).out
+    said = gitmem("sync", cwd=two.root)
+    assert said.code == 12
+    assert "gitmem resolve" in said.out
+    assert gitmem("sync", "--remote", "nowhere", "--json", cwd=one.root).json["error"]["code"] == "not_found"
+    one.remote.rename(folder / "gone.git")
+    failed = gitmem("sync", "--json", cwd=one.root)
+    assert failed.code == 13
+    assert failed.json["error"]["code"].startswith("remote_")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fixtures import run_git
 from gitmem.errors import UsageError
-from gitmem.git_config import change_value, split_key
+from gitmem.git_config import change_value, drop_subsection, split_key, subsections
 
 FILE = """\
 # my settings
@@ -96,3 +96,12 @@ def test_keys_are_split_at_first_and_last_dot() -> None:
     for bad in ("", "core", ".x", "core.", "core.1x", "co re.x", "a.b\n.c"):
         with pytest.raises(UsageError):
             split_key(bad)
+
+
+def test_subsections_are_listed_and_dropped() -> None:
+    """As they are written in old files and new ones; whatever else stands there stays."""
+    rest = '[core]\n\tbare = false\n[remote "b\\"c"]\n\turl = y\n'
+    text = f'[remote "a"]\n\turl = x\n{rest}[remote "a"]\n\tfetch = z\n'
+    assert subsections(text, "remote") == ["a", 'b"c']
+    assert subsections(text, "branch") == []
+    assert drop_subsection(text, "remote", "a") == rest

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -71,25 +72,43 @@ def git_daemon(root: Path) -> Iterator[GitServer]:
 
 
 @contextmanager
-def http_server(root: Path, *, password: bool = False, old: bool = False) -> Iterator[GitServer]:
+def http_server(
+    root: Path, *, password: bool = False, old: bool = False, certificate: Path | None = None
+) -> Iterator[GitServer]:
     """Serve `http://` by git's own backend, which a small web server starts as a process for each request.
 
     Args:
         root: the folder with the repositories.
         password: whether it wants one.
         old: whether it knows only the first version of the protocol.
+        certificate: a file with a key and a certificate; with one it serves `https://`.
     """
     handler = type("Handler", (_Backend,), {"root": root, "protected": password, "old": old})
     server = _WebServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        yield GitServer(root, f"http://127.0.0.1:{server.server_port}/git/")
+        scheme = "http" if certificate is None else "https"
+        yield GitServer(root, f"{scheme}://127.0.0.1:{server.server_port}/git/")
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def make_certificate(path: Path) -> Path:
+    """Make a key and a certificate of nobody's for this machine, in one file."""
+    command = [server_program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([*command, "-keyout", str(path), "-out", f"{path}.crt"], check=True, capture_output=True)
+    with path.open("ab") as file:
+        file.write(Path(f"{path}.crt").read_bytes())
+    return path
 
 
 @contextmanager

@@ -72,7 +72,8 @@ class PacketReader:
         try:
             size = int(head, 16)
         except ValueError:
-            raise RemoteMisbehaved(f"not Git's protocol: {head!r}", hint="Check the URL.") from None
+            hint = "Check the URL; over ssh, that no start-up file of the shell there prints anything."
+            raise RemoteMisbehaved(f"not Git's protocol: {head!r}", hint=hint) from None
         if size in _MARKS:
             return _MARKS[size]
         if not _HEAD <= size <= _LONGEST:

@@ -35,6 +35,8 @@ from gitmem.work_tree_links import place_link, place_nested, remove_nested
 _NOTE: Final = "head-move.json"
 #: Files that lie ready beside the old ones at one time; each holds a folder open.
 _BATCH: Final = 200
+#: Files that people track may be larger than those that gitmem reads; a remote's limit is below this one.
+_LARGEST: Final = 1 << 40
 _BITS: Final = 0o7777
 
 
@@ -216,12 +218,14 @@ class HeadAdvance:
         state = run.snapshot.read_state()
         if state.obstacle is not None:
             raise BranchBusy(state.obstacle)
-        paths = [path for path in (*run.plan.files, *run.plan.kept) if path not in run.plan.late]
-        if state.head != run.snapshot.state.head or not run.snapshot.still_holds(paths):
+        unread = run.plan.late | run.plan.large.keys()
+        paths = [path for path in (*run.plan.files, *run.plan.kept) if path not in unread]
+        holds = all(_is_still(self._layout.root, path, seen) for path, seen in run.plan.large.items())
+        if state.head != run.snapshot.state.head or not holds or not run.snapshot.still_holds(paths):
             raise HeadMoved("the branch, the staging area or a file changed meanwhile", hint="Try again.")
 
     def _place(self, run: _Run, ready: Iterable[tuple[str, ReplacedFile]], rest: Sequence[str]) -> list[str]:
-        placer = _Placer(self._layout.root, run.snapshot, self._step)
+        placer = _Placer(self._layout.root, run, self._step)
         placer.place(ready)
         for paths in _batches([*rest, *(path for path in run.plan.files if path in run.plan.late)]):
             with ExitStack() as stack:
@@ -255,10 +259,16 @@ class HeadAdvance:
         raw = content if content is None or is_late else run.snapshot.disk_bytes(path, content)
         mode = None
         if content is not None:
-            found = None if is_late else run.snapshot.view(path).stat
+            found = None if is_late else run.plan.large.get(path) or run.snapshot.view(path).stat
             mode = _mode(found, executable=run.plan.modes[path] == EXECUTABLE_MODE)
         return replaced_file(
-            self._layout.root, path, raw, mode=mode, token=run.move.token, grant=self._owner.give
+            self._layout.root,
+            path,
+            raw,
+            mode=mode,
+            token=run.move.token,
+            grant=self._owner.give,
+            most=_LARGEST,
         )
 
     # The note
@@ -288,11 +298,11 @@ class HeadAdvance:
 class _Placer:
     """Puts files in place, and keeps what the staging area has to know of them."""
 
-    def __init__(self, root: Path, snapshot: BranchSnapshot, checkpoint: Callable[[str], None]) -> None:
+    def __init__(self, root: Path, run: _Run, checkpoint: Callable[[str], None]) -> None:
         self.stats: dict[str, os.stat_result] = {}
         self.left: list[str] = []
         self._root = root
-        self._snapshot = snapshot
+        self._run = run
         self._step = checkpoint
 
     def place(self, files: Iterable[tuple[str, ReplacedFile]]) -> None:
@@ -334,7 +344,9 @@ class _Placer:
                 self.stats[path] = seen
 
     def _seen(self, path: str) -> Seen:
-        view = self._snapshot.view(path)
+        if path in self._run.plan.large:
+            return self._run.plan.large[path]
+        view = self._run.snapshot.view(path)
         return ANYTHING if view.sight.fault is not None else view.stat
 
 

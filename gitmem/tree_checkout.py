@@ -7,8 +7,10 @@ left, and named. A file that holds what it is to hold already is in nobody's way
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from hashlib import sha1
 from pathlib import Path
 from typing import Final
 
@@ -25,9 +27,12 @@ from gitmem.repository import (
 )
 from gitmem.staging_area import StagedEntry, StagedFile
 from gitmem.tree_changes import TreeChange
-from gitmem.work_tree import check_way, is_inside
+from gitmem.tree_edit import TreeFile
+from gitmem.tree_files import MAX_FILE
+from gitmem.work_tree import check_way, is_inside, stat_file
 from gitmem.work_tree_links import read_link
 
+_PIECE: Final = 1 << 20
 _FILES: Final = (FILE_MODE, EXECUTABLE_MODE)
 EDITED: Final = "it has an edit that is not committed"
 UNTRACKED: Final = "a file that is not tracked here stands in its place"
@@ -46,6 +51,7 @@ class Checkout:
         dropped: nested repositories that go.
         late: files whose folder is a file now, or whose place a folder takes: they wait for what is removed.
         stage: what the staging area will hold of each path, None for nothing.
+        large: files on disk that are too large to be compared in memory, and are the old ones.
         kept: files that hold what they are to hold, and those that are gone already.
         blocked: paths that must not be touched, and why.
     """
@@ -57,6 +63,7 @@ class Checkout:
     dropped: list[str] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
     stage: dict[str, StagedFile | None] = field(default_factory=dict)
+    large: dict[str, os.stat_result] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     blocked: dict[str, str] = field(default_factory=dict)
 
@@ -171,6 +178,9 @@ class _Planner:
         raise _left(path, "it was removed and that is not committed")
 
     def _matches_file(self, path: str, old: TreeEntry | None, new: TreeEntry | None) -> bool:
+        found = stat_file(self._root, path)
+        if found is not None and stat.S_ISREG(found.st_mode) and found.st_size > MAX_FILE:
+            return self._matches_large(path, found, old, new)
         sight = self._snapshot.sight(path)
         if sight.fault is not None and (old is None or old.mode in _FILES):
             raise _left(path, sight.fault.removeprefix(f"{path}: "))
@@ -182,6 +192,17 @@ class _Planner:
         if old.mode not in _FILES or disk != self._content(old):
             raise _left(path, EDITED)
         return False
+
+    def _matches_large(
+        self, path: str, found: os.stat_result, old: TreeEntry | None, new: TreeEntry | None
+    ) -> bool:
+        if old is None:
+            raise _left(path, UNTRACKED)
+        is_unchanged = self._snapshot.is_unchanged(path, found, TreeFile(old.mode, old.id))
+        if not is_unchanged and _hash_file(self._root / path, found.st_size) != old.id:
+            raise _left(path, EDITED)
+        self.plan.large[path] = found
+        return new is not None and new.id == old.id
 
     def _write(self, path: str, old: TreeEntry | None, new: TreeEntry | None) -> None:
         if old is not None and old.mode == SUBMODULE_MODE:
@@ -209,6 +230,15 @@ class _Planner:
 
     def _content(self, entry: TreeEntry) -> bytes:
         return self._objects.read(entry.id)[1]
+
+
+def _hash_file(path: Path, size: int) -> str:
+    """Return the blob id of a large file's bytes as they are, read piece by piece."""
+    found = sha1(b"blob %d\0" % size)  # noqa: S324 - Git's own
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            found.update(piece)
+    return found.hexdigest()
 
 
 def staged_file(entry: TreeEntry | None) -> StagedFile | None:

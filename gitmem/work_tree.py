@@ -174,7 +174,14 @@ def stat_file(root: Path, path: str) -> os.stat_result | None:
 
 @contextmanager
 def replaced_file(
-    root: Path, path: str, content: bytes | None, *, mode: int | None, token: str, grant: Grant
+    root: Path,
+    path: str,
+    content: bytes | None,
+    *,
+    mode: int | None,
+    token: str,
+    grant: Grant,
+    most: int = MAX_FILE,
 ) -> Iterator[ReplacedFile]:
     """Write a file's new content beside it, durably; it is moved into place by `place`, else dropped.
 
@@ -185,13 +192,14 @@ def replaced_file(
         mode: permission bits of the file it replaces, None for a new one.
         token: names the file beside it, so that one that a kill leaves can be found and removed.
         grant: called with every file and folder made, open.
+        most: bytes that the content may have.
 
     Raises:
         ProtectedPath: the path leads through a link or into another repository, or the content is too large.
     """
     *parents, name = path.split("/")
-    if content is not None and len(content) > MAX_FILE:
-        raise _protected(path, f"larger than {MAX_FILE // (1024 * 1024)} MiB")
+    if content is not None and len(content) > most:
+        raise _protected(path, f"larger than {most // (1024 * 1024)} MiB")
     try:
         with _open_folder(root, path, parents, make=content is not None, grant=grant) as folder:
             if folder is None:

@@ -127,6 +127,21 @@ def test_many_files_are_moved(home: Path, agent: Agent) -> None:
     assert status(home) == ""
 
 
+def test_a_file_that_gitmem_does_not_read_is_moved(home: Path, agent: Agent) -> None:
+    """What people track beside the memory may be of any size; an edit of it is seen all the same."""
+    commit_all(home, "large", {"src/large.bin": b"a" * (9 << 20)})
+    git("switch", "-qc", "larger", cwd=home)
+    commit_all(home, "larger", {"src/large.bin": b"b" * (9 << 20), "src/other.bin": b"c" * (9 << 20)})
+    git("switch", "-q", "main", cwd=home)
+    move = HeadMove("refs/heads/main", head(home), head(home, "larger"), "sync", AGENT)
+    write_files(home, {"src/large.bin": b"e" * (9 << 20)})
+    assert [*agent.branch.advance(move).blocked] == ["src/large.bin"]
+    git("checkout", "-q", "src/large.bin", cwd=home)
+    assert agent.branch.advance(move).moved
+    assert status(home) == ""
+    assert (home / "src/large.bin").read_bytes()[:1] == b"b"
+
+
 @pytest.mark.parametrize("state", ["detached", "merge", "locked"])
 def test_head_stays_where_git_is_at_work(home: Path, agent: Agent, state: str) -> None:
     """What an operator began is theirs; the reason is said and nothing moves."""

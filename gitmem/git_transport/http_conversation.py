@@ -50,15 +50,25 @@ def begin_by_http(url: RemoteUrl, section: Section, helpers: CredentialHelpers) 
         section: returns the settings of a section of Git's configuration.
         helpers: know logins.
     """
+    logins: dict[str, Login] = {}
 
     def begin(service: ServiceName, deadline: Deadline) -> Conversation:
-        return HttpConversation(url, service, deadline, section, helpers)
+        return HttpConversation(url, service, deadline, section=section, helpers=helpers, logins=logins)
 
     return begin
 
 
 class HttpConversation:
-    """A conversation over HTTP; the server remembers nothing between its answers."""
+    """A conversation over HTTP; the server remembers nothing between its answers.
+
+    Args:
+        url: where the repository is.
+        service: which of its services.
+        deadline: for what comes first.
+        section: returns the settings of a section of Git's configuration.
+        helpers: know logins.
+        logins: those that worked before, by server; kept up to date.
+    """
 
     forgets = True
 
@@ -67,15 +77,18 @@ class HttpConversation:
         url: RemoteUrl,
         service: ServiceName,
         deadline: Deadline,
+        *,
         section: Section,
         helpers: CredentialHelpers,
+        logins: dict[str, Login],
     ) -> None:
         self._url = url
         self._service = service
         self._deadline = deadline
         self._section = section
         self._helpers = helpers
-        self._login = _login_of(url)
+        self._logins = logins
+        self._login = _login_of(url) or logins.get(url.authority)
         self._watch = Watch()
         self._settings: HttpSettings = http_settings(url, section)
         self._connection: Connection | None = None
@@ -149,13 +162,24 @@ class HttpConversation:
     def _authorised(self, send: Sender) -> http.client.HTTPResponse:
         """Send a request; where the server asks who it is, again with a login."""
         response = send()
-        if response.status == http.client.UNAUTHORIZED and (self._login is None or not self._login.answer):
-            self._login = self._helpers.find(self._url, self._deadline)
-            if self._login is not None:
-                response = send()
-                worked = response.status != http.client.UNAUTHORIZED
-                self._helpers.tell(self._login, "approve" if worked else "reject", self._deadline)
+        if response.status != http.client.UNAUTHORIZED:
+            return response
+        self._tell(worked=False)
+        self._login = self._helpers.find(self._url, self._deadline)
+        if self._login is not None:
+            response = send()
+            self._tell(worked=response.status != http.client.UNAUTHORIZED)
         return response
+
+    def _tell(self, *, worked: bool) -> None:
+        """Let the helpers, and the next conversation, know what a login was good for."""
+        if self._login is None or not self._login.answer:
+            return
+        self._helpers.tell(self._login, "approve" if worked else "reject", self._deadline)
+        if worked:
+            self._logins[self._url.authority] = self._login
+        else:
+            self._logins.pop(self._url.authority, None)
 
     def _send(
         self, method: str, path: str, headers: dict[str, str], body: bytes | Iterable[bytes] | None = None
@@ -237,7 +261,7 @@ class HttpConversation:
             raise RemoteDenied(f"{self._url.shown} leads to a connection that is not protected")
         same = (url.scheme, url.host, url.port) == (self._url.scheme, self._url.host, self._url.port)
         self.close()
-        self._login = self._login if same else None
+        self._login = self._login if same else self._logins.get(url.authority)
         self._url = replace(url, user=self._url.user) if same else url
         self._settings = http_settings(self._url, self._section)
 

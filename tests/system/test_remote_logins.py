@@ -71,13 +71,17 @@ def test_a_password_that_nobody_knows(
 
 
 def test_a_stored_password(own: Own, protected: GitServer, tmp_path: Path) -> None:
-    """A credential helper of Git's configuration gets one in, for all questions."""
+    """A credential helper of Git's configuration gets one in; it is asked once for all questions."""
     protected.make("a.git")
-    helper(own, protected, tmp_path, PASSWORD)
+    store = helper(own, protected, tmp_path, PASSWORD)
     tip = turns(own.repository, 1)[-1]
     remote = own.connect(protected.url("a.git"))
     assert remote.push([RefUpdate(LINE, None, tip)])[0].accepted
+    store.unlink()
+    git("config", "credential.helper", "", cwd=own.path)
     assert remote.refs().refs == {LINE: tip}
+    with pytest.raises(RemoteDenied):
+        own.connect(protected.url("a.git")).refs()
 
 
 def test_a_wrong_password_is_forgotten(own: Own, protected: GitServer, tmp_path: Path) -> None:

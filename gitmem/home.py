@@ -14,6 +14,7 @@ from gitmem.errors import NotAHome, UnsupportedFormat
 from gitmem.home_context import HomeContext
 from gitmem.home_editing import HomeEditing
 from gitmem.home_episodes import HomeEpisodes
+from gitmem.home_forget import HomeForget
 from gitmem.home_judging import HomeJudging
 from gitmem.home_machine import HomeMachine
 from gitmem.home_memory import HomeMemory
@@ -53,6 +54,7 @@ class AgentHome(
     HomeEpisodes,
     HomeMemory,
     HomeEditing,
+    HomeForget,
     HomeJudging,
     HomeMachine,
     HomeNotes,

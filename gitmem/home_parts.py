@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gitmem.findings import allow_sentence, text_mark
-from gitmem.home_writing_parts import WritingParts
+from gitmem.home_cleaning_parts import CleaningParts
 from gitmem.layout import EPISODES
 from gitmem.sync_notes import SyncNotes
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gitmem.sync import Syncing
 
 
-class HomeParts(WritingParts):
+class HomeParts(CleaningParts):
     """Wires one home: what agents call stands here, on what reads and writes it."""
 
     @cached_property
@@ -42,7 +42,7 @@ class HomeParts(WritingParts):
             self.repository,
             self.ledger,
             TurnPlaces(self.layout, self.ledger),
-            EpisodeAnchors(self.layout, self.repository, self.ledger),
+            EpisodeAnchors(self.layout, self.repository, self.ledger, self._is_version_held),
             self.work_state,
             self.note_ids,
             self.sights,
@@ -52,15 +52,19 @@ class HomeParts(WritingParts):
             corrected=self.judgements.among,
             waiting=self._waiting_episodes,
             judge=self.judge,
+            quarantine=self.quarantine,
         )
         return Contexts(
             self.repository,
             self.ledger,
             ContextReader(tools),
             self.recorder,
-            judge=KeptJudge(self.judge, lambda: self.allowed),
+            judge=KeptJudge(self.judge, lambda: self.allowed | self.quarantine.state),
             now=self.now,
         )
+
+    def _is_version_held(self, path: str, content: bytes) -> bool:
+        return bool(self.quarantine.version(path, content))
 
     def _retracted(self, segments: Mapping[str, Segment] | None) -> Container[str]:
         return self.judgements.retracted() if segments is None else self.judgements.retracted_at(segments)
@@ -145,7 +149,14 @@ class HomeParts(WritingParts):
         from gitmem.session_search import SessionSearch
 
         sessions = SessionMap(self.ledger, self.layout)
-        return SessionSearch(self.ledger, sessions, lambda: self.search, self.judgements, self.sight)
+        return SessionSearch(
+            self.ledger,
+            sessions,
+            lambda: self.search,
+            judgements=self.judgements,
+            sight=self.sight,
+            quarantine=self.quarantine,
+        )
 
     @cached_property
     def remotes(self) -> Remotes:
@@ -158,6 +169,7 @@ class HomeParts(WritingParts):
     def syncing(self) -> Syncing:
         """Syncing with them."""
         from gitmem.git_transport.connect import RemoteConnector
+        from gitmem.quarantine import SYNC_SECONDS
         from gitmem.sync import Syncing, SyncParts
 
         return Syncing(
@@ -174,6 +186,7 @@ class HomeParts(WritingParts):
                 restore_copy=lambda: self.ledger_copy.reconcile(wait=5.0),
                 connect=RemoteConnector(self.layout).connect,
                 now=self.now,
+                quarantined=lambda: self.quarantine.list(SYNC_SECONDS).quarantined,
             )
         )
 

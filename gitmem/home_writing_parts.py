@@ -13,6 +13,7 @@ from gitmem.adoption import adopt_spools
 from gitmem.authoring import Authoring
 from gitmem.backends.dulwich_repository import DulwichRepository
 from gitmem.branch_changes import Settled
+from gitmem.closed_tree import close_file
 from gitmem.commit_signing import is_signing
 from gitmem.config import HomeConfig
 from gitmem.episode_closing import EpisodeNotices
@@ -201,6 +202,7 @@ class WritingParts(ReadingParts):
             branch=self.repository.config(self.layout.branch_setting),
             record=self.records.record,
             inspect=lambda path, edit, before: refuse_found_secret(path, edit, before, self.allowed),
+            close=lambda path, content: close_file(path, content, self.ledger.receipts()),
         )
 
     @cached_property
@@ -232,7 +234,7 @@ class WritingParts(ReadingParts):
             self.ledger,
             self.sights,
             rules=__version__,
-            judge=self.judge,
+            judge=self.judge_entry,
             owner=HomeOwner(self.layout, self.repository.config),
             now=self.now,
         )

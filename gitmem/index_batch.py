@@ -133,7 +133,7 @@ def compose(
         remove_origins=batch.origins,
         remove_records=backlog.forgotten,
         add=batch.documents,
-        erase=bool(backlog.forgotten),
+        erase=bool(backlog.forgotten) or after.closed_under != manifest.closed_under,
     )
     return change, (*files_left, *undated, *segments_left)
 

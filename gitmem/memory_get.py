@@ -34,7 +34,7 @@ from gitmem.notes import Notes
 from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, Record, is_name
 from gitmem.refs import SourceRef, parse_ref
 from gitmem.search_reply import read_whole_number
-from gitmem.source_errors import damaged_record, lost_text, redacted_source, unknown_source
+from gitmem.source_errors import damaged_record, forgotten_first, lost_text, redacted_source, unknown_source
 
 DEFAULT_CHARS: Final = 12_000
 MOST_CHARS: Final = 50_000
@@ -125,7 +125,9 @@ class MemoryReader:
         start = _number(offset, "offset", 0, None)
         size = _number(max_chars, "max_chars", 1, MOST_CHARS)
         reader = check_reader(by)
-        whole, rules = self._seen(self._read(self._parse(ref)), reader)
+        parsed = self._parse(ref)
+        with forgotten_first(self._ledger, parsed):
+            whole, rules = self._seen(self._read(parsed), reader)
         content = whole.text[start : start + size]
         end = start + len(content)
         is_cut = end < len(whole.text)
@@ -329,7 +331,7 @@ class MemoryReader:
 
     def _snapshot_by_id(self, ref: SourceRef) -> Whole | None:
         record = self._find(ref.kind, ref.id)
-        return None if record is None or record.object is None else self._object_text(ref, record)
+        return self._object_text(ref, record) if record is not None and record.object is not None else None
 
     def _spooled_object(self, ref: SourceRef) -> Whole | None:
         for turn in reversed(self._ledger.spooled()):
@@ -344,6 +346,8 @@ class MemoryReader:
         if not records:
             return None
         last = records[-1]
+        if all(record.redacted for record in records):
+            raise redacted_source(last)
         text = "\n\n".join(filter(None, (spoken(r, self._body(r)) for r in records)))
         index = last.body.get("turn_index") if last.kind == "turn" else None
         title = "turn" if index is None else f"turn {index}"
@@ -362,9 +366,10 @@ class MemoryReader:
         title = next((str(b["title"]) for b in reversed(events) if b.get("title")), ref.id)
         facts = {name: next((b[name] for b in reversed(events) if b.get(name)), None)
                  for name in ("source", "model", "parent")}  # fmt: skip
+        known = {name: value for name, value in facts.items() if value is not None}
         turns = list(dict.fromkeys(r.turn for r in records))
         text = "\n".join([title, *(f"turn:{turn}  {_opening(records, turn)}".rstrip() for turn in turns)])
-        return Whole(str(ref), title, text, records[-1].ts, {**_known(facts), "turns": len(turns)})
+        return Whole(str(ref), title, text, records[-1].ts, {**known, "turns": len(turns)})
 
     def _spooled_records(self) -> Iterator[Record]:
         for turn in self._ledger.spooled():
@@ -386,10 +391,6 @@ def _number(value: object, name: str, least: int, most: int | None) -> int:
     if number < least or (most is not None and number > most):
         raise UsageError(f"{name} is {bounds}, not {str(number)[:40]}", field=name)
     return number
-
-
-def _known(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in metadata.items() if value is not None}
 
 
 def _opening(records: Sequence[Record], turn: str) -> str:

@@ -19,8 +19,10 @@ from gitmem.times import format_time
 from gitmem.turn import Turn
 from gitmem.turn_recorder import TurnRecorder
 
-#: What has no record of its own: a home's first commit, and an episode, whose record its turn holds.
-_TOLD_ELSEWHERE: Final = ("init", "episode finalise")
+#: The operation that takes off the branch what was forgotten.
+FORGET_WRITE: Final = "memory forget"
+#: What has no record of its own: a home's first commit, and what another record tells of already.
+_TOLD_ELSEWHERE: Final = ("init", "episode finalise", FORGET_WRITE)
 #: Fields of a record that are taken from its commit's trailers.
 _TRAILERS: Final = (("reason", REASON), ("source", SOURCE), ("approved_by", APPROVED_BY))
 

@@ -12,13 +12,16 @@ what an operator has done for the agent's, nor the other way round:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from gitmem.branch_changes import PendingChange, PendingWrite
-from gitmem.branch_merge import merge_path
+from gitmem.branch_merge import EPISODES, merge_path
 
+#: What is left of a forgotten episode.
+_STUB: Final = re.compile(rb"---\nid: [^\n]+\nforgotten: true\n---\n")
 _Standing = Literal["ours", "back", "left", "found"]
 
 
@@ -248,6 +251,9 @@ class _Planner:
         merged: dict[str, bytes | None] = {}
         copies: dict[str, bytes] = {}
         for change in write.changes:
+            if _is_stub(change):  # no merge ends an episode, but its forgetting does
+                merged[change.path] = change.result
+                continue
             done = merge_path(change.path, change.base, self._now[change.path], change.result)
             merged[change.path] = done.live
             copies.update(done.copies)
@@ -266,3 +272,7 @@ class _Planner:
 
     def _present(self, path: str) -> bytes | None:
         return self._now[path] if path in self._now else self._look(path).head
+
+
+def _is_stub(change: PendingChange) -> bool:
+    return change.path.startswith(f"{EPISODES}/") and _STUB.fullmatch(change.result or b"") is not None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from gitmem.errors import CorruptionError, GitmemError, Unavailable, UnknownSource
+from gitmem.forgetting_record import forgetting_of, ref_digest
 from gitmem.ledger import Ledger
 from gitmem.ledger_format import BadLine, read_records
 from gitmem.records import Record
@@ -28,6 +30,31 @@ def unknown_source(text: str) -> UnknownSource:
 def redacted_source(record: Record) -> Unavailable:
     """Return the error for a record that was forgotten."""
     return Unavailable(f"{record.source_ref} was forgotten", source_ref=record.source_ref, reason="redacted")
+
+
+def is_forgotten_ref(ledger: Ledger, ref: str) -> bool:
+    """Say whether a record of the ledger says that what a ref named was forgotten."""
+    if not ledger.receipts().lines:
+        return False
+    digest = ref_digest(ref)
+    whats = (forgetting_of(record.kind, record.body) for record in ledger.find_all(digest.encode()))
+    return any(what is not None and digest in what.refs for what in whats)
+
+
+@contextmanager
+def forgotten_first(ledger: Ledger, ref: SourceRef) -> Iterator[None]:
+    """Say of what leads to nothing that it was forgotten, where it was.
+
+    Raises:
+        Unavailable: so it is.
+    """
+    try:
+        yield
+    except (UnknownSource, Unavailable) as error:
+        if error.details.get("reason") == "redacted" or not is_forgotten_ref(ledger, str(ref)):
+            raise
+        message = f"{ref} was forgotten"
+        raise Unavailable(message, source_ref=str(ref), reason="redacted") from error
 
 
 def lost_text(record: Record, error: GitmemError) -> Unavailable:

@@ -177,6 +177,11 @@ def resolve_subject(path: str) -> str:
     return f"sync: resolve {_shown_path(path)}"
 
 
+def forget_subject(files: int) -> str:
+    """Return `forget: 2 files`, for a commit that takes off what was forgotten; it names nothing."""
+    return f"forget: {files} {'file' if files == 1 else 'files'}"
+
+
 def init_subject() -> str:
     """Return the subject of a home's first commit."""
     return "init: agent home"

@@ -77,12 +77,13 @@ FLOORS = [
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
         proposal_judging editing memory_status work_status status_report sample_home shown file_writes
         session_messages session_discovery session_search work_files work_reply work work_listing past_tree
-        episode_reading episodes verify_ledger verify_episodes verify_branch verify_disk verify_index
+        episode_reading episodes file_versions forget_targets forget_matches forgotten_branch
+        forgotten_leftovers forgotten_sweep forgetting verify_ledger verify_episodes verify_branch verify_disk verify_index
         verify verify_range verify_witness context_moment episode_anchors context_files context_reading
-        context home_reading_parts home_writing_parts sync_reply branch_sync sync_intake sync_delivery sync_tally
+        context home_reading_parts home_writing_parts home_cleaning_parts sync_reply branch_sync sync_intake sync_delivery sync_tally
         sync clone text_origin resolving home_parts""",
         # 6 doors
-        """watch_parts vigil watch background_sync home_episodes home_notes home_memory home_machine home_judging
+        """watch_parts vigil watch background_sync home_forget home_episodes home_notes home_memory home_machine home_judging
         home_editing home_sessions home_session_search home_sync home_verify home_tools home_work
         home_context home demo watch_home git_driver cli/ __main__""",
     )

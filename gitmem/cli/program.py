@@ -50,6 +50,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "work": Entry("work", "Create, change, pick, complete and list work items."),
         "commit": Entry("commit", "Commit the operator's edits, and writes that had to wait."),
         "retract": Entry("retract", "Take a statement back; it is shown as corrected and ranks last."),
+        "forget": Entry("forget", "Forget a thing: nothing that reads the home has its words again."),
         "import": Entry("import_", "Import conversations as turns."),
     },
     "Read": {

@@ -12,7 +12,7 @@ from gitmem.records import Record
 from gitmem.repository import Commit, Repository, read_path
 from gitmem.subjects import KIND, TURN, parse_trailers
 from gitmem.tree_changes import changed_paths
-from gitmem.verify_finding import Finding
+from gitmem.verify_finding import Finding, Severity
 
 #: Kinds of commits for which the turn that they name holds a `memory` record with their paths.
 _RECORDED: Final = ("memory", "note", "work")
@@ -27,7 +27,8 @@ def branch_findings(
 ) -> Iterator[Finding]:
     """Yield what commits of the operator's branch say otherwise than the ledger.
 
-    A missing trailer is nothing, as an operator may have edited the message; a contradicting one is.
+    A missing trailer is nothing, as an operator may have edited the message; a contradicting one is. Where a
+    person committed the agent's commit anew, as `git commit --amend` does, that is a warning.
 
     Args:
         repository: their objects.
@@ -47,14 +48,15 @@ def branch_findings(
             continue
         told = by_turn.get(turn)
         if told is not None:
-            yield from _contradictions(repository, commit, turn, told)
+            severity: Severity = "error" if is_agent(commit.committer, home_id) else "warning"
+            yield from _contradictions(repository, commit, turn, told, severity)
         elif turns is not None and turn not in turns:
             message = f"commit {commit.id[:12]} names turn {turn}, which no turn line here holds"
             yield Finding("memory_trailer", message, "warning", commit=commit.id, source_ref=f"turn:{turn}")
 
 
 def _contradictions(
-    repository: Repository, commit: Commit, turn: str, told: frozenset[str]
+    repository: Repository, commit: Commit, turn: str, told: frozenset[str], severity: Severity
 ) -> Iterator[Finding]:
     try:
         before = repository.read_commit(commit.parents[0]).tree if commit.parents else None
@@ -64,7 +66,9 @@ def _contradictions(
     for path in changed:
         if path not in told:
             message = f"commit {commit.id[:12]} changes {path} in the name of turn {turn}, which did not"
-            yield Finding("memory_trailer", message, path=path, commit=commit.id, source_ref=f"turn:{turn}")
+            yield Finding(
+                "memory_trailer", message, severity, path, commit=commit.id, source_ref=f"turn:{turn}"
+            )
 
 
 def _by_turn(records: Sequence[Record]) -> Mapping[str, frozenset[str]]:

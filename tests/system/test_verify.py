@@ -208,10 +208,24 @@ def test_a_commit_in_the_name_of_a_turn_that_did_something_else(home: Path) -> N
     author = git("log", "-1", "--format=%an <%ae>", "--", "memory", cwd=home)
     (home / "memory" / "self.md").write_text("I am somebody else.\n", "utf-8")
     message = f"memory: edit\n\nGitmem-Kind: memory\nGitmem-Turn: {turn}\n"
-    git("commit", "-qam", message, "--author", author, "--no-verify", cwd=home)
+    name, mail = author.removesuffix(">").split(" <")
+    agent = {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail}
+    git("commit", "-qam", message, "--author", author, "--no-verify", cwd=home, env=agent)
     (found,) = verify(home, code=20)
     assert (found["rule"], found["path"]) == ("memory_trailer", "memory/self.md")
     assert found["commit"] == git("rev-parse", "HEAD", cwd=home)
+
+
+def test_an_agents_commit_that_a_person_amended_is_a_warning(home: Path) -> None:
+    """`git commit -a --amend` on top of the agent's commit is an ordinary thing to do, and no tampering."""
+    with AgentHome.open(home) as opened:
+        opened.note_add("new.md", content="# New\n")
+    (home / "memory" / "self.md").write_text("I am somebody else.\n", "utf-8")
+    git("commit", "-qa", "--amend", "--no-edit", cwd=home)
+    (found,) = verify(home)
+    assert (found["rule"], found["severity"], found["path"]) == (
+        "memory_trailer", "warning", "memory/self.md",
+    )  # fmt: skip
 
 
 def test_an_index_that_lacks_a_segment_is_named(home: Path) -> None:

@@ -17,9 +17,6 @@ ServiceName = Literal["git-upload-pack", "git-receive-pack"]
 class Conversation(Protocol):
     """One service of one server."""
 
-    #: Whether the server forgets what was said after each answer.
-    forgets: bool
-
     def greeting(self) -> Source:
         """Return what the server says first."""
         ...
@@ -43,8 +40,6 @@ Begin = Callable[[ServiceName, Deadline], Conversation]
 
 class StreamConversation:
     """A conversation over one stream, which remembers."""
-
-    forgets = False
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel

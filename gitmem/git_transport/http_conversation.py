@@ -70,8 +70,6 @@ class HttpConversation:
         logins: those that worked before, by server; kept up to date.
     """
 
-    forgets = True
-
     def __init__(
         self,
         url: RemoteUrl,

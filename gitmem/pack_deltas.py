@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeVar
 
 from gitmem.errors import CorruptionError
 from gitmem.git_objects import parse_commit
-from gitmem.pack_format import PackEntry, delta_entry
+from gitmem.pack_format import PackEntry, delta_entry, delta_of_pieces
 from gitmem.repository import ObjectKind
 
 #: Longest object that is inflated to make a delta.
@@ -21,6 +21,11 @@ _SMALLEST: Final = 100
 _START: Final = 64
 #: Whole versions that a further one is tried against.
 _WINDOW: Final = 3
+#: A delta of at most so many bytes is not worth the search for a shorter one.
+_SHORT: Final = 120
+#: Longest object that is compared line by line.
+_LARGEST_SPREAD: Final = 1 << 20
+_LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 _TREE_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
@@ -84,7 +89,7 @@ def with_deltas(groups: Iterable[Sequence[S]]) -> Iterator[PackEntry]:
         for entry in sorted(group, key=lambda entry: (-entry.head()[1], entry.id)):
             content = entry.inflate()
             whole = entry.read()
-            delta = _shortest(entry.id, content, bases)
+            delta = _shortest(entry, content, bases)
             if delta is not None and len(delta.raw) < len(whole.raw):
                 yield delta
             else:
@@ -92,9 +97,45 @@ def with_deltas(groups: Iterable[Sequence[S]]) -> Iterator[PackEntry]:
                 bases.append((entry.id, content))
 
 
-def _shortest(object_id: str, content: bytes, bases: Iterable[tuple[str, bytes]]) -> PackEntry | None:
-    deltas = [delta_entry(object_id, content, base_id, base) for base_id, base in bases]
-    return min((delta for delta in deltas if delta is not None), key=lambda it: len(it.raw), default=None)
+def pieces_of(content: bytes, base: bytes, kind: ObjectKind) -> list[slice | bytes]:
+    """Return content as slices of a base and bytes of its own, by whole lines, or entries of a folder."""
+    places: dict[bytes, slice] = {}
+    for piece in _cut(base, kind):
+        places.setdefault(base[piece], piece)
+    pieces: list[slice | bytes] = []
+    own = bytearray()
+    for piece in _cut(content, kind):
+        word = content[piece]
+        last = pieces[-1] if pieces and not own else None
+        if isinstance(last, slice) and base.startswith(word, last.stop):
+            pieces[-1] = slice(last.start, last.stop + len(word))
+        elif word in places:
+            pieces += [bytes(own), places[word]] if own else [places[word]]
+            own.clear()
+        else:
+            own += word
+    return [*pieces, bytes(own)] if own else pieces
+
+
+def _cut(content: bytes, kind: ObjectKind) -> Iterator[slice]:
+    pattern = _TREE_ENTRY if kind == "tree" else _LINE
+    return (slice(*found.span()) for found in pattern.finditer(content))
+
+
+def _shortest(entry: Stored, content: bytes, bases: Iterable[tuple[str, bytes]]) -> PackEntry | None:
+    found: PackEntry | None = None
+    for base_id, base in bases:
+        delta = delta_entry(entry.id, content, base_id, base)
+        # Perhaps it changed in more than one place.
+        if (delta is None or len(delta.raw) > _SHORT) and len(content) <= _LARGEST_SPREAD:
+            pieces = pieces_of(content, base, entry.head()[0] or "blob")
+            spread = delta_of_pieces(entry.id, len(content), base_id, len(base), pieces)
+            delta = min((one for one in (delta, spread) if one is not None), key=lambda one: len(one.raw))
+        if delta is not None and (found is None or len(delta.raw) < len(found.raw)):
+            found = delta
+        if found is not None and len(found.raw) <= _SHORT:
+            break
+    return found
 
 
 def _places(entries: Sequence[Stored]) -> Mapping[str, tuple[str, bytes]]:

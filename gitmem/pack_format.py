@@ -10,7 +10,7 @@ import hashlib
 import struct
 import zlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
@@ -146,17 +146,29 @@ def delta_entry(object_id: str, content: bytes, base_id: str, base: bytes) -> Pa
     middle = content[start : len(content) - end]
     if 2 * len(middle) > len(content) or start + end < _SMALLEST_SAVING:
         return None
-    delta = b"".join(
-        [
-            _varint(len(base)),
-            _varint(len(content)),
-            _copies(0, start),
-            _inserts(middle),
-            _copies(len(base) - end, end),
-        ]
-    )
+    pieces: list[slice | bytes] = [slice(0, start), middle, slice(len(base) - end, len(base))]
+    return delta_of_pieces(object_id, len(content), base_id, len(base), pieces)
+
+
+def delta_of_pieces(
+    object_id: str, size: int, base_id: str, base_size: int, pieces: Iterable[slice | bytes]
+) -> PackEntry:
+    """Return an entry that is put together of pieces: slices of its base, and bytes of its own.
+
+    Args:
+        object_id: id of the whole.
+        size: its length.
+        base_id: id of the base, which must be in the same pack.
+        base_size: the base's length.
+        pieces: in the order of the whole.
+    """
+    delta = bytearray(_varint(base_size) + _varint(size))
+    for piece in pieces:
+        delta += (
+            _inserts(piece) if isinstance(piece, bytes) else _copies(piece.start, piece.stop - piece.start)
+        )
     header = _entry_header(_REF_DELTA, len(delta)) + bytes.fromhex(base_id)
-    return _entry(object_id, header + _deflate(delta))
+    return _entry(object_id, header + _deflate(bytes(delta)))
 
 
 def copied_entry(

@@ -17,7 +17,7 @@ from gitmem.pack_maintenance import MergeReport, remove_merged, write_merged
 from gitmem.pack_sources import PackSource, PackSources
 
 #: A pack beyond this size is left as it is.
-_LARGEST_SOURCE: Final = 16 << 20
+LARGEST_SOURCE: Final = 16 << 20
 _FACTOR: Final = 2
 #: The highest level that two hexadecimal digits of a pack's name can tell.
 _HIGHEST: Final = 0xFF
@@ -66,7 +66,7 @@ def next_rollup(packs: Sequence[OwnPack], limits: RollupLimits) -> list[OwnPack]
 
     The smallest ones, up to the last that is not twice as large as all smaller ones together.
     """
-    rising = sorted((pack for pack in packs if pack.size <= _LARGEST_SOURCE), key=lambda pack: pack.size)
+    rising = sorted((pack for pack in packs if pack.size <= LARGEST_SOURCE), key=lambda pack: pack.size)
     total = taken = below = 0
     for count, pack in enumerate(rising[: limits.packs]):
         if count and pack.size < _FACTOR * below:

@@ -52,13 +52,14 @@ FLOORS = [
         """layout episode_file episode_order episode_parse tree_files watched mounts durable_file file_lock
         linked_file git_lock recent_objects shared_files file_exchange work_tree work_tree_links
         home_owner attribute_files commit_signing new_repository ref_files pack_files pack_sources
+        loose_objects ref_packing
         private_folder search_index index_folder index_damage memory_part changes cat_file
         remote_repository push_rules templates/""",
         # 3 one library each, and the fakes
         """backends/dulwich_repository/ backends/whoosh_index/ backends/tantivy_index/
         backends/watchdog_changes git_transport/ testing/""",
         # 4 one thing remembered
-        """pack_maintenance pack_rollup
+        """pack_maintenance pack_rollup loose_reach loose_packing maintenance_need
         git_state staged_index pending_writes branch_home branch_files branch_snapshot
         branch_tags tree_checkout head_advance branch_landing branch_queue accepted_changes operator_branch curated
         auto_load commit_names store_sight content_checks commit_checks hook_scripts hook_files
@@ -70,7 +71,8 @@ FLOORS = [
         line_recovery disk_copy episode_facts episode_closing line_draft found_turn writer_change
         turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
-        """init turn turn_recorder index_backlog index_batch index_trouble indexer reindexing index_runs
+        """maintenance
+        init turn turn_recorder index_backlog index_batch index_trouble indexer reindexing index_runs
         memory_text gone_entries memory_files source_errors agent_sight memory_get latest_snapshots
         search_candidates scoring/ search_hits unindexed index_view index_status search status
         commit_found importers/ chosen_index machine_settings memory_records authoring refused_facts

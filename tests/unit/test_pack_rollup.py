@@ -100,7 +100,7 @@ def test_what_a_killed_merge_left_is_removed_and_not_copied_again(
             roll_up(home.folder, ())
     assert len(own_packs(home.folder)) == 7
     largest = max(pack.size for pack in own_packs(home.folder))
-    monkeypatch.setattr(pack_rollup, "_LARGEST_SOURCE", largest - 1)
+    monkeypatch.setattr(pack_rollup, "LARGEST_SOURCE", largest - 1)
     assert roll_up(home.folder, ()).made == 0
     assert len(own_packs(home.folder)) == 1
     home.check()

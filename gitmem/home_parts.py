@@ -42,7 +42,7 @@ class HomeParts(CleaningParts):
             self.repository,
             self.ledger,
             TurnPlaces(self.layout, self.ledger),
-            EpisodeAnchors(self.layout, self.repository, self.ledger, self._is_version_held),
+            EpisodeAnchors(self.layout, self.repository, self.ledger),
             self.work_state,
             self.note_ids,
             self.sights,
@@ -52,19 +52,15 @@ class HomeParts(CleaningParts):
             corrected=self.judgements.among,
             waiting=self._waiting_episodes,
             judge=self.judge,
-            quarantine=self.quarantine,
         )
         return Contexts(
             self.repository,
             self.ledger,
             ContextReader(tools),
             self.recorder,
-            judge=KeptJudge(self.judge, lambda: self.allowed | self.quarantine.state),
+            judge=KeptJudge(self.judge, lambda: self.allowed),
             now=self.now,
         )
-
-    def _is_version_held(self, path: str, content: bytes) -> bool:
-        return bool(self.quarantine.version(path, content))
 
     def _retracted(self, segments: Mapping[str, Segment] | None) -> Container[str]:
         return self.judgements.retracted() if segments is None else self.judgements.retracted_at(segments)
@@ -149,14 +145,7 @@ class HomeParts(CleaningParts):
         from gitmem.session_search import SessionSearch
 
         sessions = SessionMap(self.ledger, self.layout)
-        return SessionSearch(
-            self.ledger,
-            sessions,
-            lambda: self.search,
-            judgements=self.judgements,
-            sight=self.sight,
-            quarantine=self.quarantine,
-        )
+        return SessionSearch(self.ledger, sessions, lambda: self.search, self.judgements, self.sight)
 
     @cached_property
     def remotes(self) -> Remotes:
@@ -169,7 +158,6 @@ class HomeParts(CleaningParts):
     def syncing(self) -> Syncing:
         """Syncing with them."""
         from gitmem.git_transport.connect import RemoteConnector
-        from gitmem.quarantine import SYNC_SECONDS
         from gitmem.sync import Syncing, SyncParts
 
         return Syncing(
@@ -186,7 +174,6 @@ class HomeParts(CleaningParts):
                 restore_copy=lambda: self.ledger_copy.reconcile(wait=5.0),
                 connect=RemoteConnector(self.layout).connect,
                 now=self.now,
-                quarantined=lambda: self.quarantine.list(SYNC_SECONDS).quarantined,
             )
         )
 

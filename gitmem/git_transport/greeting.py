@@ -18,8 +18,16 @@ _OTHER_ID: Final = re.compile(rb"[0-9a-f]{64}")
 _PEELED: Final = "^{}"
 
 
-class ServerSaysNo(RemoteError):
-    """The server answered with an error of its own; `said` has its words."""
+class ServerSaysNo(Exception):
+    """The server answered with an error of its own; whoever knows the remote makes one for people of it.
+
+    Attributes:
+        said: its words.
+    """
+
+    def __init__(self, said: str) -> None:
+        super().__init__(said)
+        self.said = said
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +111,7 @@ def only(refs: RemoteRefs, prefixes: Sequence[str]) -> RemoteRefs:
 def refuse_error(line: bytes) -> None:
     """Raise what a server says in a line that begins with ERR."""
     if line.startswith(b"ERR "):
-        words = line[4:].decode("utf-8", "replace").strip()
-        raise ServerSaysNo(f"the server says: {words}", said=words)
+        raise ServerSaysNo(line[4:].decode("utf-8", "replace").strip())
 
 
 def _read_refs(version: int, first: bytes, packets: PacketReader) -> Greeting:

@@ -183,7 +183,7 @@ class GitRemote:
         try:
             yield
         except ServerSaysNo as error:
-            raise failure(self._shown, str(error.details.get("said", ""))) from error
+            raise failure(self._shown, error.said) from error
         except RemoteError as error:
             error.details.setdefault("url", self._shown)
             raise

@@ -19,8 +19,12 @@ from gitmem.git_state import read_git_state, short_name
 from gitmem.layout import CONFIG_FILE, CONFLICTS, Layout
 from gitmem.merge_bases import find_merge_bases
 from gitmem.repository import TREE_MODE, GitObject, Repository, read_path, walk_tree
+from gitmem.subjects import KIND, parse_trailers
+from gitmem.transfer_walk import WalkTooLong, new_history
 from gitmem.tree_edit import find_file
 
+#: Merges that are looked through to see whether nothing but merges differs.
+_MOST_MERGES: Final = 100
 _SHALLOW: Final = "the history here is cut off (shallow) before the two have anything in common"
 
 
@@ -36,6 +40,7 @@ class BranchStep:
         objects: what is new for it.
         merges: whether the two had parted.
         conflicts: the copies that wait for the operator in the target, or where the branch is.
+        equal: whether here and there hold the same, and only merges of gitmem's keep them apart.
         reason: why the branch is left alone.
         warnings: what a person should know of the merge.
     """
@@ -47,6 +52,7 @@ class BranchStep:
     objects: Sequence[GitObject] = ()
     merges: bool = False
     conflicts: Sequence[Mapping[str, str]] = ()
+    equal: bool = False
     reason: str | None = None
     warnings: Sequence[str] = ()
 
@@ -132,11 +138,35 @@ class BranchSync:
             return replace(step, reason=f"the branch {short_name(name)} has no commit yet")
         if state.obstacle is not None:
             return replace(step, reason=state.obstacle, conflicts=self._conflicts(here))
+        return self._towards(step, here, there)
+
+    def _towards(self, step: BranchStep, here: str, there: str | None) -> BranchStep:
+        """Decide between two commits, where nothing keeps the branch from moving."""
         if there is None or self._repository.is_ancestor(there, here):
             return self._closed(step, here)
         if self._repository.is_ancestor(here, there):
             return self._closed(step, there)
+        if self._is_equal(here, there):
+            return replace(step, equal=True, conflicts=self._conflicts(here))
         return self._merge(step, here, there)
+
+    def _is_equal(self, here: str, there: str) -> bool:
+        """Say whether two commits that have parted hold the same and differ by merges of gitmem's alone.
+
+        Machines that sync with several remotes would go on merging each other's merges for ever.
+        """
+        trees = {self._repository.read_commit(commit).tree for commit in (here, there)}
+        if len(trees) > 1:
+            return False
+        try:
+            parted = [
+                commit
+                for tip, known in ((here, there), (there, here))
+                for commit in new_history(self._repository, [tip], [known], most=_MOST_MERGES).commits
+            ]
+        except WalkTooLong:
+            return False
+        return all(len(one.parents) > 1 and parse_trailers(one.message).get(KIND) == "sync" for one in parted)
 
     def _conflicts(self, commit: str) -> list[dict[str, str]]:
         """Return the conflict copies that a commit's tree holds."""

@@ -65,7 +65,7 @@ class SyncTally:
             there=step.there,
             merged=known.merged,
             pushed=known.pushed,
-            moved=not step.comes and step.target is not None,
+            moved=step.equal or (not step.comes and step.target is not None),
             reason=step.reason,
         )
         self._set(branch=report, conflicts=step.conflicts)

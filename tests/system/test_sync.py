@@ -545,3 +545,34 @@ def test_what_the_command_line_answers(folder: Path, one: Machine, two: Machine)
     failed = gitmem("sync", "--json", cwd=one.root)
     assert failed.code == 13
     assert failed.json["error"]["code"].startswith("remote_")
+
+
+@pytest.mark.slow
+def test_two_remotes_come_to_rest(folder: Path, one: Machine, two: Machine) -> None:
+    """Machines that sync with several remotes do not merge each other's merges for ever."""
+    second = bare(folder / "second.git")
+    for number, machine in enumerate((one, two)):
+        machine.home.remote_add("backup", str(second))
+        machine.commit({f"notes/m{number}.md": "m\n"})
+    one.home.sync("origin")
+    two.home.sync("backup")
+
+    def rounds() -> set[str]:
+        heads = set()
+        for _ in range(3):
+            for machine in (one, two):
+                assert machine.home.sync("origin").exit_code == 0
+                assert machine.home.sync("backup").exit_code == 0
+            heads |= {one.head, two.head}
+        return heads
+
+    rounds()
+    rest = {one.head, two.head}
+    assert rounds() <= rest
+    trees = {git("rev-parse", "HEAD^{tree}", cwd=machine.root) for machine in (one, two)}
+    assert len(trees) == 1
+    one.commit({"notes/later.md": "later\n"})
+    for machine in (one, two, one):
+        machine.home.sync("origin")
+        machine.home.sync("backup")
+    assert two.text("notes/later.md") == "later\n"

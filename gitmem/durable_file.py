@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
+
+_LEFTOVER: Final = re.compile(r"\..+\.[0-9a-f]{12}\.part")
 
 
 def write_file(
@@ -53,6 +57,13 @@ def remove_file(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes left beside the files of a folder in which nobody writes now."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for path in [path for path in folder.iterdir() if _LEFTOVER.fullmatch(path.name)]:
+            remove_file(path)
 
 
 @contextmanager

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from gitmem.disk_copy import DiskCopy
-from gitmem.durable_file import write_file
+from gitmem.durable_file import remove_leftovers, write_file
 from gitmem.file_lock import file_lock
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -56,6 +56,8 @@ class LedgerCopy:
         foreign: list[str] = []
         if suspects or touched:
             with file_lock(self._layout.home_lock, wait=wait):
+                for folder in {str(PurePosixPath(path).parent) for path in suspects} | {*touched}:
+                    remove_leftovers(self._layout.root / folder)
                 foreign = self._restore(suspects, seen)
                 self._restore_long_texts({path: folders[path] for path in touched}, seen)
             write_file(self._file, json.dumps(seen).encode(), durable=False)

@@ -176,7 +176,12 @@ class _Run:
             dry_run=options.dry_run,
         )
         self._delivery = SyncDelivery(
-            parts.repository, parts.layout, parts.line, remote=remote.id, who=parts.agent
+            parts.repository,
+            parts.layout,
+            parts.line,
+            remote=remote.id,
+            who=parts.agent,
+            tips=parts.ledger.tips,
         )
         self._tally = SyncTally(parts.repository, remote.id, dry_run=options.dry_run)
         self._held = ExitStack()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from gitmem.writer import read_writer
 
 #: Seconds to wait for the home's lock when a new writer is needed.
 _LOCK_WAIT: Final = 5.0
+_REMOTES: Final = "refs/remotes/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,24 @@ class SyncDelivery:
         line: of this work tree.
         remote: name of the remote.
         who: `Name <mail>` for reflogs.
+        tips: returns commit by ref of all lines of this home that are known.
     """
 
     def __init__(
-        self, repository: Repository, layout: Layout, line: TurnLine, *, remote: str, who: str
+        self,
+        repository: Repository,
+        layout: Layout,
+        line: TurnLine,
+        *,
+        remote: str,
+        who: str,
+        tips: Callable[[], Mapping[str, str]],
     ) -> None:
         self._repository = repository
         self._layout = layout
         self._line = line
         self._who = who
+        self._tips = tips
         self._side = f"refs/remotes/{remote}/"
 
     def prepare_lines(self, lines: Mapping[str, str]) -> str | None:
@@ -131,7 +141,7 @@ class SyncDelivery:
         return len(new_history(self._repository, tips, known).commits)
 
     def _line_updates(self, lines: Mapping[str, str]) -> Iterator[RefUpdate]:
-        for writer, tip in self._here().items():
+        for writer, tip in {**self._from_elsewhere(), **self._here()}.items():
             there = lines.get(writer)
             others = [value for name, value in lines.items() if name != writer]
             if stand_of(self._is_ancestor, tip, there, others) in ("new", "ahead"):
@@ -164,6 +174,12 @@ class SyncDelivery:
 
     def _here(self) -> Mapping[str, str]:
         return line_names(self._repository.list_refs(TURN_LINES))
+
+    def _from_elsewhere(self) -> Mapping[str, str]:
+        """Return tip by writer of lines that came from other remotes; this one is to lack no turn either."""
+        tips = self._tips().items()
+        others = [row for row in tips if row[0].startswith(_REMOTES) and not row[0].startswith(self._side)]
+        return {name.rpartition("/")[2]: tip for name, tip in others}
 
     def _owned(self) -> set[str]:
         """Return the writers of all work trees of this repository."""

@@ -316,6 +316,23 @@ def test_an_empty_remote_is_filled(folder: Path, one: Machine) -> None:
 
 
 @pytest.mark.slow
+def test_what_came_from_one_remote_goes_on_to_another(folder: Path, one: Machine, two: Machine) -> None:
+    """A second remote lacks no turn of another machine, though nothing was said here since it came."""
+    second = bare(folder / "second.git")
+    one.home.remote_add("backup", str(second))
+    one.home.sync("backup")
+    two.say("Only the first remote has heard this")
+    two.sync()
+    one.sync()
+    assert one.home.sync("backup").lines.pushed == 1
+    assert one.home.sync("backup").pushed == 0
+    other = next_machine(folder, "d", second)
+    assert other.hears("Only the first remote has heard this")
+    assert other.records() == one.records()
+    other.close()
+
+
+@pytest.mark.slow
 def test_a_head_that_leads_nowhere_is_told_once(folder: Path, one: Machine) -> None:
     """A bare repository may have been made for `master`: a plain clone of it would check out nothing."""
     git("init", "-q", "--bare", "-b", "master", folder / "second.git", cwd=folder)

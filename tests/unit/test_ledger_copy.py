@@ -136,3 +136,15 @@ def test_foreign_bytes_are_kept_without_what_was_forgotten(desk: Desk) -> None:
     assert kept.read_bytes().startswith(b"mine\n")
     assert b"short" not in kept.read_bytes()
     assert b"short" not in path.read_bytes()
+
+
+def test_half_files_of_killed_processes_go(desk: Desk) -> None:
+    """A kill between writing and moving leaves words that nobody would take out when they are forgotten."""
+    copy_of(desk).reconcile()
+    whole = files(desk)
+    for path in list(whole):
+        half = desk.layout.root / path
+        half.with_name(f".{half.name}.0123456789ab.part").write_bytes(whole[path])
+        half.unlink()
+    copy_of(desk).reconcile()
+    assert files(desk) == whole

@@ -77,6 +77,11 @@ def measure_need(layout: Layout) -> Need:
     return Need(max(loose - last.loose, 0), packs, max(tags - last.tags, 0))
 
 
+def is_due(layout: Layout, now: float) -> bool:
+    """Say whether the watcher starts a run: there is enough to do, and the last one was a while ago."""
+    return not 0 <= now - read_last(layout).at < REST and bool(measure_need(layout).reasons)
+
+
 def read_last(layout: Layout) -> LastRun:
     """Return what is remembered of the last run."""
     with suppress(OSError, ValueError, TypeError):

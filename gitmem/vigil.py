@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from gitmem.beside import Beside
 from gitmem.changes import Hints
 from gitmem.durable_file import write_file
 from gitmem.duty import NAMED_AFTER, Duty
@@ -20,7 +21,6 @@ from gitmem.errors import ConflictError, GitmemError, HomeError, HomeLocked
 from gitmem.home_place import HomePlace, fresh_index_lock
 from gitmem.index_retries import IndexRetries
 from gitmem.layout import NOTES
-from gitmem.sync_pace import next_after
 from gitmem.tree_sight import TreeSight
 from gitmem.watch_parts import CatchUpReport, Clock, Pace, WatchParts
 from gitmem.watch_state import Phase, WatchState, lasting_reasons, write_state
@@ -92,8 +92,7 @@ class Vigil:
         #: In this order: what the first ones write, the later ones see.
         self._duties: Final = (self._line, self._spool, self._copy, self._settle, self._index, self._catalog)
         self._merges: Final = (self._small_merge, self._large_merge)
-        self._sync = duty("sync", self._begin_sync)
-        self._sync_every = 0.0
+        self._beside = Beside(parts, pace, self._now, duty)
 
     def run(self, *, gives_up: bool = False) -> Outcome:
         """Watch.
@@ -104,6 +103,7 @@ class Vigil:
         self._is_listening = True
         self._doubt("start")
         self._report()
+        self._beside.start()
         while not self._stopping():
             match self._home.look():
                 case "replaced":
@@ -115,11 +115,11 @@ class Vigil:
                     self._take(self._parts.changes.wait(self._pace.recheck))
                     continue
             self._round()
-            self._plan_sync()
+            self._beside.plan()
             if gives_up and self._index.failures >= _GIVE_UP_AFTER and not self._index.busy:
                 return "failing"
             self._take(self._parts.changes.wait(self._pause()))
-        self._parts.end_sync()
+        self._beside.end()
         self._finish()
         return "stopped"
 
@@ -149,12 +149,12 @@ class Vigil:
         self._report()
 
     def _run_duties(self) -> None:
-        for duty in (*self._duties, *self._merges, self._sync):
+        for duty in (*self._duties, *self._merges, *self._beside.duties):
             if duty.due_at <= self._now() and self._home.look() != "replaced":
                 duty.run()
 
     def _pause(self) -> float:
-        duties = (*self._duties, *self._merges, self._sync)
+        duties = (*self._duties, *self._merges, *self._beside.duties)
         others = (self._reconcile_at, self._heartbeat_at, self._retries.due_at)
         due_at = min(*others, *(duty.due_at for duty in duties))
         return max(due_at - self._now(), 0.0)
@@ -294,18 +294,6 @@ class Vigil:
         self._parts.merge(_LARGE_MERGE)
         self._unmerged, self._unmerged_since = 0, math.inf
         self._small_merge.put_off(math.inf)
-
-    def _plan_sync(self) -> None:
-        """Let the next sync be due as the setting says, where that has changed."""
-        every = self._parts.sync_every()
-        if every != self._sync_every:
-            self._sync_every = every
-            first = next_after(min(every, self._pace.first_sync))
-            self._sync.due_at = self._now() + first if every else math.inf
-
-    def _begin_sync(self) -> None:
-        self._sync.ask(self._now() + next_after(self._sync_every))
-        self._parts.begin_sync()
 
     def _render(self) -> None:
         began = self._clock.cpu()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from gitmem.backends.watchdog_changes import WatchdogChanges
-from gitmem.background_sync import BackgroundSync
+from gitmem.background_command import BackgroundCommand
 from gitmem.git_state import operation_in_progress
 from gitmem.home import AgentHome
+from gitmem.maintenance_need import is_due
 from gitmem.sync_pace import EVERY_SETTING, parse_every
 from gitmem.watch import Watcher, watch_until_signal
 from gitmem.watch_parts import WatchParts
@@ -57,7 +59,8 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         for warning in home.settle_plans():
             tell(warning)
 
-    syncing = BackgroundSync(home.layout.root)
+    syncing = BackgroundCommand(home.layout.root, ["hook", "sync"])
+    maintaining = BackgroundCommand(home.layout.root, ["maintain", "--if-due", "--quiet"])
     return WatchParts(
         layout=home.layout,
         changes=WatchdogChanges(home.layout),
@@ -74,4 +77,6 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         sync_every=lambda: parse_every(home.config_get(EVERY_SETTING)) or 0.0,
         begin_sync=syncing.begin,
         end_sync=syncing.end,
+        begin_maintenance=lambda: is_due(home.layout, time.time()) and maintaining.begin(),
+        end_maintenance=maintaining.end,
     )

@@ -63,6 +63,8 @@ class WatchParts:
         sync_every: returns the seconds between two syncs, 0 for never.
         begin_sync: begins a sync beside the watcher, which does not wait for it.
         end_sync: ends one that is under way, when the watcher stops.
+        begin_maintenance: begins maintenance beside the watcher if it is due; says whether it was.
+        end_maintenance: ends it, when the watcher stops.
     """
 
     layout: Layout
@@ -80,6 +82,8 @@ class WatchParts:
     sync_every: Callable[[], float] = lambda: 0.0
     begin_sync: Callable[[], object] = lambda: None
     end_sync: Callable[[], object] = lambda: None
+    begin_maintenance: Callable[[], bool] = lambda: False
+    end_maintenance: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ class Pace:
             tried again; doubled each time up to 16-fold.
         patience: after a failure.
         first_sync: behind the start, or the order to sync, at most.
+        census: between two looks whether maintenance is due.
+        maintenance: the same after it was begun.
     """
 
     reconcile: float = 30.0
@@ -126,6 +132,8 @@ class Pace:
     retry: float = 60.0
     patience: Patience = field(default_factory=Patience)
     first_sync: float = 30.0
+    census: float = 300.0
+    maintenance: float = 3600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ FLOORS = [
         context home_reading_parts home_writing_parts home_cleaning_parts sync_reply branch_sync sync_intake sync_delivery sync_tally
         sync clone text_origin resolving home_parts""",
         # 6 doors
-        """watch_parts vigil watch background_sync home_forget home_episodes home_notes home_memory home_machine home_judging
+        """watch_parts beside vigil watch background_command home_forget home_episodes home_notes home_memory home_machine home_judging
         home_editing home_sessions home_session_search home_sync home_verify home_tools home_work
         home_context home demo watch_home git_driver cli/ __main__""",
     )

@@ -66,6 +66,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     },
     "Care": {
         "verify": Entry("verify", "Look whether everything is what was written."),
+        "maintain": Entry("maintain", "Keep the repository small and quick."),
         "watch": Entry("watch", "Keep index and catalog up to date as files change."),
         "reindex": Entry("reindex", "Build the search index anew."),
         "proposals": Entry("proposals", "Judge changes of memory that wait for your word."),

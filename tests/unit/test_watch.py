@@ -60,6 +60,10 @@ class Desk:
         self.rendered = self.settled = self.spooled = self.opened = self.closed = self.ended = 0
         self.sync_every = 0.0
         self.syncs: list[float] = []
+        self.censuses: list[float] = []
+        self.is_due = False
+        self.maintained: list[float] = []
+        self.maintenance_ended = 0
         self.operation: str | None = None
         self.told: list[str] = []
         self.watcher = Watcher(
@@ -117,7 +121,15 @@ class Desk:
             sync_every=lambda: self.sync_every,
             begin_sync=lambda: self.syncs.append(self.seconds),
             end_sync=lambda: self.count("ended"),
+            begin_maintenance=self.begin_maintenance,
+            end_maintenance=lambda: self.count("maintenance_ended"),
         )
+
+    def begin_maintenance(self) -> bool:
+        """Note that it was asked for; say whether it is due."""
+        self.censuses.append(self.seconds)
+        self.maintained += [self.seconds] if self.is_due else []
+        return self.is_due
 
     def count(self, name: str) -> None:
         """Count a call."""
@@ -678,3 +690,19 @@ def test_a_setting_that_changes_counts_at_once(desk: Desk) -> None:
     assert desk.syncs
     assert desk.syncs[0] > 1400.0
     assert desk.syncs[-1] < 1830.0
+
+
+def test_maintenance_begins_when_it_is_due_and_at_most_once_an_hour(desk: Desk) -> None:
+    """It is looked for every few minutes, which costs milliseconds, and begun beside the watcher."""
+    later = [lambda: desk.advance(20.0), Hints()] * 60
+
+    def due() -> None:
+        desk.is_due = True
+
+    desk.run(*later, due, *later * 5)
+    before = [at for at in desk.censuses if at < 2200.0]
+    assert 3 <= len(before) <= 5
+    assert len(desk.maintained) == 2
+    assert desk.maintained[0] <= 2200.0 + 300.0 * 1.1 + 20.0
+    assert 3600.0 * 0.9 <= desk.maintained[1] - desk.maintained[0] <= 3600.0 * 1.1 + 20.0
+    assert desk.maintenance_ended == 1

@@ -96,7 +96,7 @@ class QueueParts:
             return replace(sight, fault=sight.fault or faults[path]) if path in faults else sight
 
         while True:
-            plan = plan_settling(writes, look)
+            plan = plan_settling(writes, look, self.close)
             found = {path: fault for path, fault in self._faults_of(plan, snapshot) if path in paths}
             if found.keys() <= faults.keys():
                 return plan

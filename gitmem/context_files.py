@@ -81,7 +81,11 @@ class MomentFiles:
             if found is None or isinstance(found, Skipped):
                 self._noted.blobs[path] = None
                 return found
-            self._noted.blobs[path] = hash_object("blob", found.content)
+            blob = hash_object("blob", found.content)
+            if self._receipts().is_forgotten_blob(blob):  # somebody's git brought it back
+                self._noted.blobs[path] = None
+                return None
+            self._noted.blobs[path] = blob
             return found.content
         loaded = self._moment.loaded
         if path in loaded.unread:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,17 +11,20 @@ from typing import Final
 
 from gitmem.authored_text import BOM, Problem, decode_text, newline_of
 from gitmem.entries import Entry, count_chars, parse_store
+from gitmem.forgotten import Receipts
 from gitmem.front_matter import read_front_matter
+from gitmem.git_objects import hash_object
 from gitmem.layout import NOTES
 from gitmem.note_text import Note, make_note
 from gitmem.path_names import Twins
-from gitmem.tree_files import FoundFile, Listing, Skipped, list_files, read_managed
+from gitmem.tree_files import Listing, Skipped, list_files, read_managed
 
 #: Target of the agent's tool -> its store.
 STORES: Final = {"memory": "memory/MEMORY.md", "user": "memory/USER.md"}
 #: Name of a prose memory -> its file.
 PROSE: Final = {"operator": "memory/operator.md", "self": "memory/self.md"}
 NOTE_SUFFIXES: Final = (".md", ".markdown")
+_NO_RECEIPTS: Final = Receipts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,24 +134,34 @@ def find_notes(root: Path) -> Listing:
     return list_files(root, NOTES, NOTE_SUFFIXES)
 
 
-def read_note(root: Path, path: str, id_of: Callable[[str], str]) -> Note | Skipped | None:
-    """Read one note; None where there is no file.
+def read_note(
+    root: Path, path: str, id_of: Callable[[str], str], receipts: Receipts = _NO_RECEIPTS
+) -> Note | Skipped | None:
+    """Read one note; None where there is no file, or one that was forgotten.
 
     Args:
         root: the work tree.
         path: relative to it.
         id_of: gives the id of a note that has none in its front matter.
+        receipts: what was forgotten.
     """
     read = _read_text(root, path)
     if read is None or isinstance(read, Skipped):
         return read
-    _, text = read
+    content, text = read
+    if receipts.blobs and receipts.is_forgotten_blob(hash_object("blob", content)):
+        return None
     front = read_front_matter(text)
     return make_note(path, text, front.id or id_of(path), front)
 
 
 def list_notes(
-    root: Path, id_of: Callable[[str], str], *, limit: int | None = None, found: Listing | None = None
+    root: Path,
+    id_of: Callable[[str], str],
+    *,
+    limit: int | None = None,
+    found: Listing | None = None,
+    receipts: Receipts = _NO_RECEIPTS,
 ) -> NoteList:
     """Read the notes of a home, or the first of them.
 
@@ -159,12 +172,18 @@ def list_notes(
         id_of: gives the id of a note that has none in its front matter.
         limit: read no more notes than this.
         found: what `find_notes` gave, if the caller has it.
+        receipts: what was forgotten.
     """
     found = find_notes(root) if found is None else found
     skipped = list(found.skipped)
     notes: list[Note] = []
     owners: dict[str, str] = {}
-    for read in _read_each(root, found.files, id_of):
+    hidden = 0
+    for file in found.files:
+        read = read_note(root, file.path, id_of, receipts)
+        if read is None:
+            hidden += 1
+            continue
         if isinstance(read, Skipped):
             skipped.append(read)
             continue
@@ -173,17 +192,8 @@ def list_notes(
         notes.append(note)
         if limit is not None and len(notes) == limit:
             break
-    unread = len(found.files) - len(notes) - (len(skipped) - len(found.skipped))
+    unread = len(found.files) - hidden - len(notes) - (len(skipped) - len(found.skipped))
     return NoteList(tuple(notes), tuple(skipped), found.twins, found.hidden, len(notes) + unread)
-
-
-def _read_each(
-    root: Path, files: tuple[FoundFile, ...], id_of: Callable[[str], str]
-) -> Iterator[Note | Skipped]:
-    for file in files:
-        read = read_note(root, file.path, id_of)
-        if read is not None:
-            yield read
 
 
 def own_id(claimed: str, path: str, owners: Mapping[str, str], id_of: Callable[[str], str]) -> str:

@@ -61,9 +61,11 @@ def _holds(targets: ForgetTargets, record: Record, wanted: str) -> bool:
 
 
 def _add_file(targets: ForgetTargets, path: str, blob: str, content: str) -> None:
-    name = read_front_matter(content).id if path.startswith(f"{EPISODES}/") else None
-    if name is not None:
+    folder, name = path.split("/", maxsplit=1)[0], read_front_matter(content).id
+    if folder == EPISODES and name is not None:
         targets.add_episode(name, path, blob)
-        return
-    kind = "note" if path.startswith(f"{NOTES}/") else "file"
-    targets.add_versions(f"file:{file_id(path)}", kind, path, {blob: path})
+    elif folder == NOTES:
+        ref = f"file:{file_id(path)}" if name is None else f"note:{name}"
+        targets.add_versions(ref, "note", path, {blob: path})
+    else:
+        targets.add_versions(f"file:{file_id(path)}", "file", path, {blob: path})

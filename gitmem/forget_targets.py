@@ -158,6 +158,9 @@ class ForgetTargets:
     def _record(self, ref: SourceRef) -> bool:
         needle = f',"id":"{ref.id}"'.encode()
         found = [one for one in self.records(needle) if one.id == ref.id and one.kind == ref.kind]
+        if any(forgetting_of(one.kind, one.body) is not None for one in found):
+            hint = "It holds ids and digests alone."
+            raise UsageError(f"{ref} says what was forgotten, and stays", hint=hint, field="ref")
         for record in found[:1]:
             self.add_record(record)
         return bool(found)

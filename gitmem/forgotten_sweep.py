@@ -90,7 +90,8 @@ class ForgottenSweep:
             except (GitmemError, OSError) as error:
                 done.warnings.append(f"{name}: {getattr(error, 'message', None) or error}")
             self._parts.step(f"{name} cleaned")
-        if not done.warnings:
+        # What waits for the operator's branch waits without its words: only this brings them off the branch.
+        if not done.warnings and done.taken.reason is None:
             self._notices.drop(notices)
             self._parts.step("notices dropped")
         return done

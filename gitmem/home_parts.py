@@ -74,7 +74,13 @@ class HomeParts(CleaningParts):
         """The memory stores as calls find them."""
         from gitmem.memory_stores import MemoryStores
 
-        return MemoryStores(self.layout, self.branch, self.config.memory.__getitem__, self._scan_memory)
+        return MemoryStores(
+            self.layout,
+            self.branch,
+            self.config.memory.__getitem__,
+            self._scan_memory,
+            self.ledger.receipts,
+        )
 
     @cached_property
     def memory_tool(self) -> MemoryTool:

@@ -9,6 +9,7 @@ from typing import Any
 from gitmem.authored_files import episode_id
 from gitmem.authored_text import BOM, Problem, decode_text
 from gitmem.authored_times import UNKNOWN, AuthoredTimes, blobs_of
+from gitmem.closed_tree import episode_stub
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES
 from gitmem.documents import episode_time
 from gitmem.entries import parse_store
@@ -117,6 +118,8 @@ class MemoryFiles:
                 continue
             front = read_front_matter(text)
             if episode_id(found.path, front) == ref.id:
+                if is_stub(text, front.id):
+                    raise Unavailable(f"{ref} was forgotten", source_ref=str(ref), reason="redacted")
                 title = make_note(found.path, text, ref.id, front).title
                 at = episode_time(front, self._time_of(found.path))
                 return Whole(str(ref), title, text, at, {"path": found.path})
@@ -160,6 +163,11 @@ class MemoryFiles:
         if entry is not None:
             return times.of_entry(path, entry, mtime_ns)
         return times.of_file(path, blobs_of(file.content), mtime_ns)
+
+
+def is_stub(text: str, name: str | None) -> bool:
+    """Say whether an episode's file is what is left of a forgotten one."""
+    return name is not None and text.encode("utf-8", "surrogatepass") == episode_stub(name)
 
 
 def file_id(path: str) -> str:

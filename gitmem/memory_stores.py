@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.authored_text import LINE_BREAK
 from gitmem.config import MemoryFile
 from gitmem.counted import counted
 from gitmem.curated import STORES, Store, read_only_fault, read_store
-from gitmem.entries import Entry
+from gitmem.entries import Entry, count_chars
 from gitmem.errors import RefusedError
+from gitmem.forgotten import Receipts
+from gitmem.git_objects import hash_object
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
 from gitmem.memory_call import Refusal
@@ -90,11 +92,18 @@ class MemoryStores:
         branch: tells what a sparse checkout leaves out.
         file: returns switch and limit of a target.
         scan: judges a text.
+        receipts: returns what was forgotten.
     """
 
     def __init__(
-        self, layout: Layout, branch: OperatorBranch, file: Callable[[str], MemoryFile], scan: Scan
+        self,
+        layout: Layout,
+        branch: OperatorBranch,
+        file: Callable[[str], MemoryFile],
+        scan: Scan,
+        receipts: Callable[[], Receipts] = Receipts,
     ) -> None:
+        self._receipts = receipts
         self._root = layout.root
         self._branch = branch
         self.file = file
@@ -115,7 +124,15 @@ class MemoryStores:
             )
         if found is None:
             return self._absent(path)
-        return _marked(path, found) or found
+        return _marked(path, found) or self._closed(found)
+
+    def _closed(self, store: Store) -> Store:
+        """Return a store without what was forgotten, wherever its file has it from."""
+        receipts = self._receipts()
+        if receipts.is_forgotten_blob(hash_object("blob", store.content)):
+            return replace(store, entries=(), chars=0)
+        kept = tuple(entry for entry in store.entries if not receipts.is_forgotten_entry(entry.text))
+        return store if kept == store.entries else replace(store, entries=kept, chars=count_chars(kept))
 
     def read_only_fault(self, target: str) -> str | None:
         """Say that a store was made read-only, if it was."""

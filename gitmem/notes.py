@@ -14,6 +14,7 @@ from gitmem.branch_changes import PathChange
 from gitmem.catalog import MAX_CHARS, MAX_NOTES, render_catalog
 from gitmem.curated import NOTE_SUFFIXES, NoteList, find_notes, is_note_path, list_notes, read_note
 from gitmem.errors import AmbiguousMatch, ProtectedPath, Unavailable, UnknownSource, UsageError
+from gitmem.forgotten import Receipts
 from gitmem.front_matter_edit import set_field, set_tags
 from gitmem.layout import NOTES, Layout
 from gitmem.manifest import FileMark
@@ -49,6 +50,7 @@ class Notes:
         repository: whose history gives ids to notes that have none.
         layout: where the notes are.
         marks: returns what the search index knows of files by path; spares reading those that are the same.
+        receipts: returns what was forgotten; a note that was is none, wherever its file comes from.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class Notes:
         repository: Repository,
         layout: Layout,
         marks: Callable[[], Mapping[str, FileMark]] = dict,
+        receipts: Callable[[], Receipts] = Receipts,
     ) -> None:
+        self._receipts = receipts
         self._root = layout.root
         self._marks = marks
         self._ids = NoteIds(repository, layout)
@@ -64,7 +68,8 @@ class Notes:
     def list(self, *, limit: int | None = None) -> NoteList:
         """Read all notes, or the first of them."""
         found = find_notes(self._root)
-        return list_notes(self._root, self._lookup(found), limit=limit, found=found)
+        receipts = self._receipts()
+        return list_notes(self._root, self._lookup(found), limit=limit, found=found, receipts=receipts)
 
     def catalog(
         self,
@@ -228,7 +233,7 @@ class Notes:
         note = self._claiming(note_id, found, id_of) or self._deriving(note_id, found, id_of)
         if note is not None:
             return note
-        notes = list_notes(self._root, id_of, found=found).notes
+        notes = list_notes(self._root, id_of, found=found, receipts=self._receipts()).notes
         matches = [one for one in notes if one.id == note_id]
         if not matches and is_short:
             matches = [one for one in notes if one.id.startswith(note_id)]
@@ -256,7 +261,7 @@ class Notes:
                 continue
             read = read_managed(self._root, file.path)
             if isinstance(read, ManagedFile) and needle in read.content:
-                note = read_note(self._root, file.path, id_of)
+                note = read_note(self._root, file.path, id_of, self._receipts())
                 if isinstance(note, Note) and note.front.id == note_id:
                     return note
         return None
@@ -269,11 +274,11 @@ class Notes:
     def _deriving(self, note_id: str, found: Listing, id_of: Callable[[str], str]) -> Note | None:
         """Return the note whose id comes from its path and history."""
         path = next((file.path for file in found.files if id_of(file.path) == note_id), None)
-        note = read_note(self._root, path, id_of) if path else None
+        note = read_note(self._root, path, id_of, self._receipts()) if path else None
         return note if isinstance(note, Note) and note.front.id is None else None
 
     def _read(self, path: str) -> Note | None:
-        read = read_note(self._root, path, self._id_of)
+        read = read_note(self._root, path, self._id_of, self._receipts())
         if isinstance(read, Skipped):
             raise ProtectedPath(f"{path} is not read: {read.reason}", path=path, reason=read.reason)
         return read

@@ -23,6 +23,8 @@ from gitmem.branch_merge import EPISODES, merge_path
 #: What is left of a forgotten episode.
 _STUB: Final = re.compile(rb"---\nid: [^\n]+\nforgotten: true\n---\n")
 _Standing = Literal["ours", "back", "left", "found"]
+#: Returns a file without what was forgotten, None where it goes.
+Close = Callable[[str, bytes], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +93,23 @@ class SettlePlan:
         return not self.commits and not self.disk and not self.stage
 
 
-def plan_settling(writes: Sequence[PendingWrite], look: Callable[[str], PathSight]) -> SettlePlan:
+def _as_it_is(path: str, content: bytes) -> bytes | None:  # noqa: ARG001
+    return content
+
+
+def plan_settling(
+    writes: Sequence[PendingWrite], look: Callable[[str], PathSight], close: Close = _as_it_is
+) -> SettlePlan:
     """Work out how pending writes get onto the branch.
 
     Args:
         writes: all that wait, in order.
         look: tells what there is at a path; asked for the writes' paths and for new conflict copies.
+        close: leaves out what was forgotten: what writes come to by merging is written without it.
     """
     active, blocked = _sort_out(writes, look)
     while True:
-        planner = _Planner(active, look)
+        planner = _Planner(active, look, close)
         fault = planner.run()
         if fault is None:
             return planner.plan(blocked)
@@ -159,9 +168,12 @@ def _has_lines(content: bytes, part: bytes) -> bool:
 class _Planner:
     """Follows the paths of the active writes from the branch's present contents to the new ones."""
 
-    def __init__(self, writes: Sequence[PendingWrite], look: Callable[[str], PathSight]) -> None:
+    def __init__(
+        self, writes: Sequence[PendingWrite], look: Callable[[str], PathSight], close: Close
+    ) -> None:
         self._writes = writes
         self._look = look
+        self._close = close
         self._chains: dict[str, list[PendingChange]] = {}
         for write in writes:
             for change in write.changes:
@@ -244,7 +256,7 @@ class _Planner:
             if self._standing[change.path] == "ours" and change.base not in (seen, change.head):
                 done = merge_path(change.path, seen, self._now[change.path], change.base)
                 edits[change.path] = done.live
-                copies.update(done.copies)
+                copies.update(self._closed_copies(done.copies))
         return edits, copies
 
     def _merge(self, write: PendingWrite) -> tuple[dict[str, bytes | None], dict[str, bytes]]:
@@ -255,10 +267,17 @@ class _Planner:
                 merged[change.path] = change.result
                 continue
             done = merge_path(change.path, change.base, self._now[change.path], change.result)
-            merged[change.path] = done.live
-            copies.update(done.copies)
+            merged[change.path] = self._closed(change.path, done.live)
+            copies.update(self._closed_copies(done.copies))
             self._seen[change.path] = change.result
         return merged, copies
+
+    def _closed(self, path: str, content: bytes | None) -> bytes | None:
+        return None if content is None else self._close(path, content)
+
+    def _closed_copies(self, copies: Mapping[str, bytes]) -> dict[str, bytes]:
+        closed = ((path, self._close(path, content)) for path, content in copies.items())
+        return {path: content for path, content in closed if content is not None}
 
     def _is_free(self, path: str, content: bytes) -> bool:
         sight = self._look(path)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, Protocol, TypeVar, get_args
 
-from gitmem.blocked_parts import Judge, find_blocked
+from gitmem.blocked_parts import BlockedPart, Judge, find_blocked
 from gitmem.curated import STORES
 from gitmem.documents import Document
 from gitmem.entries import DELIMITER, entry_id, parse_store
@@ -22,11 +22,14 @@ from gitmem.memory_reply import blocked_text
 from gitmem.memory_rules import MOST_SCANNED
 from gitmem.memory_text import Whole, as_json
 from gitmem.note_text import Note
+from gitmem.quarantine_rules import merge_parts
 
 #: Who reads.
 Reader = Literal["agent", "operator"]
 #: Scanner's scope, by folder: a note may tell of attacks in words that what is remembered must not have.
 _SCOPES: Final[Mapping[str, str]] = {MEMORY: "strict", NOTES: "context", EPISODES: "context"}
+#: Kinds of what is held, and let through, as a whole file.
+_WHOLE: Final = ("note", "episode", "file")
 #: A longer text is not taken apart, which costs its square: one bad part of it stands for all of it.
 _MOST_DIVIDED: Final = 262_144
 
@@ -48,15 +51,30 @@ class SeenText:
     rules: tuple[str, ...] = ()
 
 
+class Holding(Protocol):
+    """What says which parts of prose came by sync and are held, and which files an operator let through."""
+
+    def parts(self, path: str, text: str) -> Sequence[BlockedPart]:
+        """Return the stretches of a prose file that are held."""
+
+    def over_limit(self, text: str) -> tuple[str, ...]:
+        """Return the rules for which an entry is held that is longer than an agent could write it."""
+
+    def is_let(self, path: str) -> bool:
+        """Say whether a file was released as it is on disk."""
+
+
 class AgentSight:
     """Withholds from an agent what must not reach a prompt.
 
     Args:
         judge: the scanner.
+        quarantine: what came by sync; without it nothing did.
     """
 
-    def __init__(self, judge: JudgeIn) -> None:
+    def __init__(self, judge: JudgeIn, quarantine: Holding | None = None) -> None:
         self._judge = judge
+        self._quarantine = quarantine
 
     def whole(self, whole: Whole) -> tuple[Whole, tuple[str, ...]]:
         """Return what `get` found as the agent sees it, and the rules for which something is withheld."""
@@ -67,6 +85,8 @@ class AgentSight:
         elif isinstance(path, str) and path.partition("/")[0] in _SCOPES and _is_of_home(kind):
             scope = _SCOPES[path.partition("/")[0]]
         else:
+            return whole, ()
+        if self._is_let(kind, path):
             return whole, ()
         return self._sighted(whole, kind, path, scope)
 
@@ -79,7 +99,13 @@ class AgentSight:
             scope = _SCOPES[path.partition("/")[0]]
         else:
             return document, ()
+        if self._is_let(kind, path):
+            return document, ()
         return self._sighted(document, kind, path, scope)
+
+    def _is_let(self, kind: str, path: str) -> bool:
+        """Say whether a whole file was let through, so that nothing of it is withheld."""
+        return self._quarantine is not None and kind in _WHOLE and self._quarantine.is_let(path)
 
     def _sighted(self, text: _Text, kind: str, path: str, scope: str) -> tuple[_Text, tuple[str, ...]]:
         body = self._body(kind, path, text.text, scope)
@@ -93,6 +119,8 @@ class AgentSight:
 
         They are judged together too, because a reader sees them together.
         """
+        if self._quarantine is not None and self._quarantine.is_let(note.path):
+            return note, ()
         scope = _SCOPES[NOTES]
         parts = [note.path, note.title, note.summary or "", *note.tags]
         joined = self._rules("\n".join(parts), scope)
@@ -166,13 +194,17 @@ class AgentSight:
         return SeenText(as_json(seen), rules) if rules else SeenText(text)
 
     def _entry_rules(self, text: str) -> tuple[str, ...]:
-        return ("too_long_to_scan",) if len(text) > MOST_SCANNED else self._rules(text, "strict")
+        if len(text) > MOST_SCANNED:
+            return ("too_long_to_scan",)
+        over = () if self._quarantine is None else self._quarantine.over_limit(text)
+        return self._rules(text, "strict") or over
 
     def _prose(self, path: str, text: str, judge: Judge) -> SeenText:
         if len(text) > _MOST_DIVIDED:
             rules = _joined([one.rule for one in judge(text)])
             return SeenText(_note(path, rules, "all of it"), rules) if rules else SeenText(text)
-        parts = find_blocked(text, judge)
+        held = () if self._quarantine is None else self._quarantine.parts(path, text)
+        parts = merge_parts(find_blocked(text, judge), held)
         shown, at = [], 0
         for part in parts:
             shown += [text[at : part.start], _note(path, part.rules, "this part of it")]

@@ -7,16 +7,19 @@ from pathlib import Path
 from gitmem.blocked_parts import Judge
 from gitmem.config import HomeConfig
 from gitmem.curated import PROSE, Prose, read_prose
-from gitmem.prose_section import ProseSection, make_section, unreadable_section
+from gitmem.prose_section import HeldParts, ProseSection, make_section, unreadable_section
 
 
-def read_sections(root: Path, config: HomeConfig, judge: Judge) -> list[ProseSection]:
+def read_sections(
+    root: Path, config: HomeConfig, judge: Judge, held: HeldParts = lambda _path, _text: ()
+) -> list[ProseSection]:
     """Return the sections of a home; a missing file and one that is switched off have none.
 
     Args:
         root: the work tree.
         config: limits and switches.
         judge: the scanner.
+        held: returns the stretches of a text that are in quarantine.
     """
     sections = []
     for name, path in PROSE.items():
@@ -25,7 +28,7 @@ def read_sections(root: Path, config: HomeConfig, judge: Judge) -> list[ProseSec
         prose = read_prose(root, path)
         if isinstance(prose, Prose):
             limit = config.memory[name].char_limit
-            sections.append(make_section(name, path, prose.content, limit=limit, judge=judge))
+            sections.append(make_section(name, path, prose.content, limit=limit, judge=judge, held=held))
         elif prose is not None:
             reason = prose.reason if prose.line is None else f"line {prose.line}: {prose.reason}"
             sections.append(unreadable_section(name, path, reason))

@@ -34,6 +34,7 @@ def render_catalog(
     total: int | None = None,
     retracted: Container[str] = (),
     seen: Callable[[Note], Note] = lambda note: note,
+    held: Callable[[Note], bool] = lambda _: False,
 ) -> str:
     """Return the catalog of notes, empty without any.
 
@@ -45,9 +46,12 @@ def render_catalog(
         total: how many notes there are, where the caller read only the first ones.
         retracted: refs of notes that come last, marked.
         seen: returns a note as its reader may see it; only notes that may be listed are asked for.
+        held: says that a note is in quarantine, where no reader of the catalog knows of it.
     """
     count = len(notes) if total is None else max(total, len(notes))
-    ordered = sorted(notes, key=lambda note: (note.source_ref in retracted, path_order(note.path)))
+    free = [note for note in notes if not held(note)]
+    count -= len(notes) - len(free)
+    ordered = sorted(free, key=lambda note: (note.source_ref in retracted, path_order(note.path)))
     listed = (
         replace(note, title=f"(retracted) {note.title}") if note.source_ref in retracted else note
         for note in map(seen, ordered[: max(limit, 0)])

@@ -132,9 +132,17 @@ class MomentFiles:
                 return _parsed(content)
         return otherwise
 
-    def plan(self, path: str | None) -> str | None:
-        """Return the text of a plan without its front matter."""
-        text = self.text(path) if path else None
+    def plan(self, path: str | None, held: Callable[[str, bytes], object] = lambda *_: None) -> str | None:
+        """Return the text of a plan without its front matter.
+
+        Args:
+            path: of it.
+            held: tells of what is in quarantine, by path and content; it is not shown.
+        """
+        content = self.content(path) if path else None
+        if path is None or not isinstance(content, bytes) or held(path, content):
+            return None
+        text = decode_text(content)
         if not isinstance(text, str):
             return None
         return text[read_front_matter(text).body_start :].lstrip("\r\n")[:_LONGEST_PLAN]

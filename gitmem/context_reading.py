@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -27,6 +27,7 @@ from gitmem.ledger import Ledger, Segment
 from gitmem.note_ids import NoteIds
 from gitmem.note_text import Note
 from gitmem.prose_section import ProseSection, make_section, unreadable_section
+from gitmem.quarantine import Quarantine
 from gitmem.recent_turns import MOST_TURNS
 from gitmem.repository import Commit, Repository, read_path
 from gitmem.session_snapshot import SessionSnapshots
@@ -59,6 +60,7 @@ class ReadingTools:
         corrected: returns of some refs those that were retracted, and how; as the ledger was, likewise.
         waiting: returns the paths of episodes that wait for their commit.
         judge: the scanner.
+        quarantine: what came by sync and is kept from the agent.
     """
 
     layout: Layout
@@ -76,6 +78,7 @@ class ReadingTools:
     corrected: Callable[[Iterable[str], Mapping[str, Segment] | None], Mapping[str, Judgement]]
     waiting: Callable[[], Sequence[str]]
     judge: Judge
+    quarantine: Quarantine
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ class ContextReader:
             session=request.session,
             input=_input(request),
             environment=place,
-            agents_md=agents if isinstance(agents, str) else None,
+            agents_md=tools.quarantine.agents_md(agents) if isinstance(agents, str) else None,
             prose=tuple(self._prose(files, config)),
             frozen=self._frozen(request.session, moment, noted, files, config),
             catalog=self._catalog(files, moment, noted, config),
@@ -154,9 +157,14 @@ class ContextReader:
     def _turns(self, session: str | None, moment: Moment) -> list[TurnEvidence]:
         places = self._tools.places
         if moment.segments is None:
-            return places.read(places.last(session, MOST_TURNS))
+            return self._shown(places.read(places.last(session, MOST_TURNS)))
         last = places.last_of(moment.segments, session, MOST_TURNS, moment.without)
-        return places.read(last, moment.segments)
+        return self._shown(places.read(last, moment.segments))
+
+    def _shown(self, turns: Sequence[TurnEvidence]) -> list[TurnEvidence]:
+        """Return turns without the records that are kept from the agent."""
+        told = self._tools.quarantine.told
+        return [replace(turn, records=tuple(filter(None, map(told, turn.records)))) for turn in turns]
 
     def _work_turns(
         self, work: WorkState, item: WorkItemView | None, turns: Sequence[TurnEvidence], moment: Moment
@@ -167,26 +175,38 @@ class ContextReader:
         names = [turn for turn in work.turns(item.id)[-_TRACED - MOST_TURNS :] if turn not in shown][
             -_TRACED:
         ]
-        return self._tools.places.read(self._tools.places.find(names), moment.segments)
+        return self._shown(self._tools.places.read(self._tools.places.find(names), moment.segments))
 
     def _item(self, work: WorkState, session: str | None, files: MomentFiles) -> WorkItemView | None:
         current = work.focus(session)
         found = work.items.get(current) if current is not None else None
-        return None if found is None else _view(found, files.plan(found.plan_path))
+        if found is None or self._is_held(work, "work_item", found.id):
+            return None
+        return _view(found, files.plan(found.plan_path, self._tools.quarantine.version))
+
+    def _is_held(self, work: WorkState, kind: str, name: str) -> bool:
+        """Say whether the words of a work item or a task are kept from the agent."""
+        found = work.snapshot_of(kind, name)
+        if found is None or self._tools.quarantine.is_own(found.writer):
+            return False
+        record = self._tools.ledger.find(found.id)
+        return record is None or bool(self._tools.quarantine.record(record))
 
     def _other_work(
         self, work: WorkState, session: str | None, workspace: str | None, current: WorkItemView | None
     ) -> Mapping[str, Sequence[WorkItemView]]:
         found = {}
         for name, ids in work.candidates(session, workspace=workspace).items():
-            items = (work.items.get(one) for one in ids if current is None or one != current.id)
+            shown = (one for one in ids if not self._is_held(work, "work_item", one))
+            items = (work.items.get(one) for one in shown if current is None or one != current.id)
             views = [_view(item, None) for item in items if item is not None]
             if views:
                 found[name] = views
         return found
 
     def _tasks(self, work: WorkState) -> Iterator[TaskView]:
-        running = (work.tasks.get(task) for task in work.open_tasks())
+        names = (task for task in work.open_tasks() if not self._is_held(work, "task", task))
+        running = (work.tasks.get(task) for task in names)
         known = [task for task in running if task is not None]
         for task in sorted(known, key=lambda one: (one.updated_at, one.id), reverse=True):
             yield TaskView(task.id, task.status, task.summary or "")
@@ -214,7 +234,8 @@ class ContextReader:
             if isinstance(content, Skipped):
                 yield unreadable_section(name, path, content.reason)
             elif content is not None:
-                yield make_section(name, path, content, limit=settings.char_limit, judge=self._tools.judge)
+                judge, held = self._tools.judge, self._tools.quarantine.parts
+                yield make_section(name, path, content, limit=settings.char_limit, judge=judge, held=held)
 
     def _frozen(
         self, session: str | None, moment: Moment, noted: Noted, files: MomentFiles, config: HomeConfig
@@ -262,7 +283,14 @@ class ContextReader:
             total=files.readable,
             retracted=retracted,
             seen=self._tools.seen,
+            held=lambda note: self._is_note_held(note, moment),
         )
+
+    def _is_note_held(self, note: Note, moment: Moment) -> bool:
+        if not moment.is_past:
+            return bool(self._tools.quarantine.note(note))
+        content = note.text.encode("utf-8", "surrogatepass")
+        return bool(self._tools.quarantine.version(note.path, content))
 
     def _retracted(self, moment: Moment) -> Container[str]:
         """Return the refs of notes that come last: a later retraction does not change what was told then."""
@@ -280,7 +308,8 @@ class ContextReader:
         root = moment.tree
         if root is None and moment.head is not None and not moment.is_past:
             root = self._tools.repository.read_commit(moment.head).tree
-        return self._tools.episodes.index(root, files.waiting_episodes(self._tools.waiting))
+        waiting = files.waiting_episodes(self._tools.waiting)
+        return self._tools.episodes.index(root, waiting, under=self._tools.quarantine.state)
 
     def _changes(self, moment: Moment) -> Iterator[ChangedFile]:
         """Yield the managed files that others changed between the last turn and HEAD."""
@@ -302,6 +331,9 @@ class ContextReader:
                 if before != after:
                     what = "added" if before is None else "removed" if after is None else "changed"
                     by = commit.author.rpartition(" <")[0]
+                    if self._tools.quarantine.file(path):
+                        continue
+                    by = "somebody" if self._tools.judge(by) else by
                     yield ChangedFile(path, what, by, format_time(commit.author_time), commit.id)
 
     def _others(self, base: str, head: str) -> Iterator[Commit]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import astuple
 from hashlib import sha256
@@ -36,29 +36,40 @@ class EpisodeAnchors:
         layout: the file lies in its derived folder.
         repository: where the files of episodes are.
         ledger: knows what was forgotten.
+        is_held: says that an episode, by path and content, is in quarantine.
     """
 
-    def __init__(self, layout: Layout, repository: Repository, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        repository: Repository,
+        ledger: Ledger,
+        is_held: Callable[[str, bytes], bool] = lambda _path, _content: False,
+    ) -> None:
         self._file = layout.derived / "facts" / "episode-anchors.json"
         self._repository = repository
         self._ledger = ledger
+        self._is_held = is_held
         self._receipts: frozenset[str] = frozenset()
         self._known: dict[str, EpisodeAnchor | None] | None = None
         self._unkept = 0
         self._index: tuple[object, EpisodeIndex] = (None, EpisodeIndex())
         self._lock = threading.Lock()
 
-    def index(self, tree: str | None, waiting: Mapping[str, bytes] | None = None) -> EpisodeIndex:
+    def index(
+        self, tree: str | None, waiting: Mapping[str, bytes] | None = None, *, under: object = None
+    ) -> EpisodeIndex:
         """Return the episodes that a tree holds, and those that wait for their commit.
 
         Args:
             tree: of a commit of the operator's branch.
             waiting: files that the tree does not have yet, by path; one that it has is not looked at.
+            under: what decides which are in quarantine; another one looks anew.
         """
         entry = read_path(self._repository, tree, EPISODES) if tree else None
         folder = entry.id if entry is not None and entry.mode == TREE_MODE else None
         more = {path: hash_object("blob", content) for path, content in (waiting or {}).items()}
-        key = (folder, tuple(sorted(more.items())))
+        key = (folder, tuple(sorted(more.items())), under)
         with self._lock:
             self._renew()
             if self._index[0] != key:
@@ -96,7 +107,7 @@ class EpisodeAnchors:
                     self._known[entry.id] = self._learn(entry.id)
                     self._unkept += 1
                 anchor = self._known[entry.id]
-                if anchor is not None:
+                if anchor is not None and not self._is_held(path, self._repository.read(entry.id)[1]):
                     yield anchor
 
     def _learn(self, blob: str) -> EpisodeAnchor | None:

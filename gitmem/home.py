@@ -20,6 +20,7 @@ from gitmem.home_machine import HomeMachine
 from gitmem.home_memory import HomeMemory
 from gitmem.home_notes import HomeNotes
 from gitmem.home_parts import HomeParts
+from gitmem.home_quarantine import HomeQuarantine
 from gitmem.home_session_search import HomeSessionSearch
 from gitmem.home_sessions import HomeSessions
 from gitmem.home_sync import HomeSync
@@ -58,6 +59,7 @@ class AgentHome(
     HomeJudging,
     HomeMachine,
     HomeNotes,
+    HomeQuarantine,
     HomeSessions,
     HomeSessionSearch,
     HomeSync,
@@ -279,6 +281,7 @@ class AgentHome(
         from gitmem.commit_found import uncommitted
         from gitmem.json_view import to_json
         from gitmem.memory_status import memory_status
+        from gitmem.quarantine import STATUS_SECONDS
         from gitmem.status import turn_facts
         from gitmem.status_report import StatusParts, collect_status
 
@@ -309,6 +312,7 @@ class AgentHome(
                 damaged_proposals=self.damaged_proposals(),
                 pinned=parts.repository.config(parts.layout.branch_setting),
                 remotes=parts.remote_standings(),
+                quarantine=parts.quarantine.list(STATUS_SECONDS),
                 now=parts.now(),
             )
         )

@@ -10,6 +10,7 @@ from gitmem.home_parts import HomeParts
 from gitmem.records import check_name
 
 if TYPE_CHECKING:
+    from gitmem.agent_sight import Reader
     from gitmem.context_assembly import AssembledContext
     from gitmem.message_authority import Voice
 
@@ -33,6 +34,7 @@ class HomeContext:
         voice: Voice = "operator",
         origin: str = "",
         tokenizer: Callable[[str], int] | None = None,
+        by: Reader = "agent",
     ) -> AssembledContext:
         """Return what the agent should know now, within a budget; `.text` is for its prompt.
 
@@ -49,11 +51,14 @@ class HomeContext:
             voice: whose the input is; `runtime` and `external` are never taken for the operator.
             origin: where an input comes from that is not the operator's.
             tokenizer: counts tokens exactly; by default they are estimated, rather too many than too few.
+            by: who reads: an `operator` also sees what is kept from the agent, and what of it came by sync is
+                marked; that is nothing for a prompt.
 
         Raises:
             BudgetExceeded: what must be in it does not fit; `details` has both numbers.
             UsageError: an argument is not what it should be.
         """
+        from gitmem.agent_sight import check_reader
         from gitmem.context_record import ContextRequest, check_context_arguments, checked_tokenizer
         from gitmem.errors import UsageError
         from gitmem.times import format_time, parse_timestamp
@@ -63,6 +68,8 @@ class HomeContext:
         check_context_arguments(wanted, input, voice, origin, tokenizer)
         if record and as_of is not None:
             raise UsageError("a context of the past is not recorded again", field="record")
+        if record and check_reader(by) == "operator":
+            raise UsageError("what is recorded is what the agent was shown, not the operator", field="by")
         moment = self._parts.now() if now is None else parse_timestamp(now)
         request = ContextRequest(
             wanted,
@@ -75,7 +82,7 @@ class HomeContext:
             tells_time=now is not None,
         )
         count = checked_tokenizer(tokenizer) if tokenizer is not None else estimate_tokens
-        contexts = self._parts.contexts
+        contexts = self._parts.contexts if check_reader(by) == "agent" else self._parts.marked_contexts
         if as_of is not None:
             named = {"input": input, "budget": budget, "session": session, "environment": environment or None}
             given = frozenset(name for name, value in named.items() if value is not None)

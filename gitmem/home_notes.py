@@ -39,6 +39,7 @@ class HomeNotes:
             max_chars=self.config.catalog_chars,
             retracted=self._parts.judgements.retracted(),
             seen=lambda note: self._parts.sight.note(note)[0],
+            held=lambda note: bool(self._parts.quarantine.note(note)),
         )
 
     def withheld_notes(self, listing: NoteList) -> dict[str, Sequence[str]]:
@@ -52,11 +53,20 @@ class HomeNotes:
         Args:
             note: path, ref or id.
             by: who reads: from an `agent`, what the scanner refuses of it is withheld.
+
+        Raises:
+            Unavailable: it came by sync and is kept from an agent.
         """
         from gitmem.agent_sight import check_reader
+        from gitmem.quarantine import held_source
 
         found = self._parts.notes.find(note)
-        return self._parts.sight.whole_note(found) if check_reader(by) == "agent" else found
+        if check_reader(by) == "operator":
+            return found
+        rules = self._parts.quarantine.note(found)
+        if rules:
+            raise held_source(found.source_ref, rules)
+        return self._parts.sight.whole_note(found)
 
     def note_add(
         self,

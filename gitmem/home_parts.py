@@ -13,6 +13,8 @@ from gitmem.sync_notes import SyncNotes
 
 if TYPE_CHECKING:
     from gitmem.context import Contexts
+    from gitmem.context_reading import ReadingTools
+    from gitmem.episode_anchors import EpisodeAnchors
     from gitmem.ledger import Segment
     from gitmem.memory_stores import MemoryStores, Verdict
     from gitmem.memory_tool import MemoryTool
@@ -32,17 +34,57 @@ class HomeParts(CleaningParts):
     def contexts(self) -> Contexts:
         """What an agent should know now."""
         from gitmem.context import Contexts, KeptJudge
-        from gitmem.context_reading import ContextReader, ReadingTools
+        from gitmem.context_reading import ContextReader
+
+        return Contexts(
+            self.repository,
+            self.ledger,
+            ContextReader(self._reading_tools),
+            self.recorder,
+            judge=KeptJudge(self.judge, lambda: self.allowed | self.quarantine.state),
+            now=self.now,
+        )
+
+    @cached_property
+    def marked_contexts(self) -> Contexts:
+        """The same with all that is kept from the agent, as an operator sees it."""
+        from dataclasses import replace
+
+        from gitmem.context import Contexts, KeptJudge
+        from gitmem.context_reading import ContextReader
+        from gitmem.store_sight import StoreSights
+
+        sights = StoreSights(self.layout, self.config, self.ledger.receipts, lambda _: ())
+        marked = self.marked_quarantine
+        tools = replace(
+            self._reading_tools,
+            sights=sights,
+            seen=marked.marked_note,
+            judge=lambda _: (),
+            quarantine=marked,
+            episodes=self._episode_anchors(lambda _path, _content: False),
+        )
+        judge = KeptJudge(lambda _: (), lambda: self.allowed)
+        reader = ContextReader(tools)
+        return Contexts(self.repository, self.ledger, reader, self.recorder, judge=judge, now=self.now)
+
+    def _episode_anchors(self, is_held: Callable[[str, bytes], bool]) -> EpisodeAnchors:
         from gitmem.episode_anchors import EpisodeAnchors
+
+        return EpisodeAnchors(self.layout, self.repository, self.ledger, is_held)
+
+    @cached_property
+    def _reading_tools(self) -> ReadingTools:
+        from gitmem.context_reading import ReadingTools
         from gitmem.turn_places import TurnPlaces
 
-        tools = ReadingTools(
+        return ReadingTools(
             self.layout,
             self.config,
             self.repository,
             self.ledger,
             TurnPlaces(self.layout, self.ledger),
-            EpisodeAnchors(self.layout, self.repository, self.ledger),
+            self._episode_anchors(self._is_version_held),
             self.work_state,
             self.note_ids,
             self.sights,
@@ -52,15 +94,11 @@ class HomeParts(CleaningParts):
             corrected=self.judgements.among,
             waiting=self._waiting_episodes,
             judge=self.judge,
+            quarantine=self.quarantine,
         )
-        return Contexts(
-            self.repository,
-            self.ledger,
-            ContextReader(tools),
-            self.recorder,
-            judge=KeptJudge(self.judge, lambda: self.allowed),
-            now=self.now,
-        )
+
+    def _is_version_held(self, path: str, content: bytes) -> bool:
+        return bool(self.quarantine.version(path, content))
 
     def _retracted(self, segments: Mapping[str, Segment] | None) -> Container[str]:
         return self.judgements.retracted() if segments is None else self.judgements.retracted_at(segments)
@@ -151,7 +189,14 @@ class HomeParts(CleaningParts):
         from gitmem.session_search import SessionSearch
 
         sessions = SessionMap(self.ledger, self.layout)
-        return SessionSearch(self.ledger, sessions, lambda: self.search, self.judgements, self.sight)
+        return SessionSearch(
+            self.ledger,
+            sessions,
+            lambda: self.search,
+            judgements=self.judgements,
+            sight=self.sight,
+            quarantine=self.quarantine,
+        )
 
     @cached_property
     def remotes(self) -> Remotes:
@@ -164,6 +209,7 @@ class HomeParts(CleaningParts):
     def syncing(self) -> Syncing:
         """Syncing with them."""
         from gitmem.git_transport.connect import RemoteConnector
+        from gitmem.quarantine import SYNC_SECONDS
         from gitmem.sync import Syncing, SyncParts
 
         return Syncing(
@@ -180,6 +226,7 @@ class HomeParts(CleaningParts):
                 restore_copy=lambda: self.ledger_copy.reconcile(wait=5.0),
                 connect=RemoteConnector(self.layout).connect,
                 now=self.now,
+                quarantined=lambda: self.quarantine.news(SYNC_SECONDS),
             )
         )
 

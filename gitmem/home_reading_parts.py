@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gitmem.chosen_index import ChosenIndex
     from gitmem.commit_times import CommitTimes
     from gitmem.findings import Finding
+    from gitmem.held_files import HeldFiles
+    from gitmem.held_records import HeldRecords
     from gitmem.history import History
     from gitmem.index_runs import BackgroundIndexing
     from gitmem.index_trouble import IndexTrouble
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from gitmem.machine_settings import MachineSettings
     from gitmem.note_ids import NoteIds
     from gitmem.notes import Notes
+    from gitmem.quarantine import Quarantine
+    from gitmem.quarantine_file import NamedItems, QuarantineFile
+    from gitmem.quarantine_marks import MarkedQuarantine
     from gitmem.scanner import Scan
     from gitmem.search import Search
     from gitmem.store_sight import StoreSights
@@ -73,20 +78,79 @@ class ReadingParts:
         return scan(text, allowed=self.allowed)
 
     def judge(self, text: str) -> Sequence[Finding]:
-        """Return what of a text must not reach a prompt."""
-        return self.scan(text).findings
+        """Return what of a text must not reach a prompt; nothing of what an operator let through."""
+        return () if self.quarantine_file.lets(text) else self.scan(text).findings
+
+    def judge_entry(self, text: str) -> Sequence[Finding]:
+        """Return what of an entry must not reach a prompt, its length too where it came by sync."""
+        from gitmem.findings import Finding
+
+        found = self.judge(text)
+        over = () if found else self.quarantine.over_limit(text)
+        return found or [Finding(rule, "strict", "It came by sync.", 0, len(text)) for rule in over]
 
     @cached_property
     def sight(self) -> AgentSight:
         """What an agent may see of curated memory."""
         from gitmem.agent_sight import AgentSight
 
-        return AgentSight(self._judge_in)
+        return AgentSight(self._judge_in, self.quarantine)
 
     def _judge_in(self, text: str, scope: str) -> Sequence[Finding]:
+        return () if self.quarantine_file.lets(text) else self._scan_in(text, scope)
+
+    def _scan_in(self, text: str, scope: str) -> Sequence[Finding]:
         from gitmem.scanner import scan
 
         return scan(text, scope, self.allowed).findings
+
+    @cached_property
+    def quarantine_file(self) -> QuarantineFile:
+        """What this machine remembers of quarantine."""
+        from gitmem.quarantine_file import QuarantineFile
+
+        return QuarantineFile(self.layout)
+
+    @cached_property
+    def quarantine(self) -> Quarantine:
+        """What came by sync and is kept from the agent."""
+        from gitmem.quarantine import Quarantine
+
+        return Quarantine(*self._quarantine_parts)
+
+    @cached_property
+    def marked_quarantine(self) -> MarkedQuarantine:
+        """The same, as an operator's context has it."""
+        from gitmem.quarantine_marks import MarkedQuarantine
+
+        return MarkedQuarantine(*self._quarantine_parts)
+
+    @cached_property
+    def _quarantine_parts(self) -> tuple[HeldRecords, HeldFiles, QuarantineFile, NamedItems]:
+        from gitmem.held_files import HeldFiles
+        from gitmem.held_records import HeldRecords
+        from gitmem.quarantine_file import NamedItems
+
+        files = HeldFiles(
+            self.layout,
+            self.repository,
+            config=self.config,
+            file=self.quarantine_file,
+            judge=self._scan_in,
+            allowed=lambda: self.allowed,
+            ref_of=self._note_ref,
+        )
+        records = HeldRecords(self.layout, self.ledger, self._scan_in, lambda: self.allowed)
+        return records, files, self.quarantine_file, NamedItems(self.layout)
+
+    def _note_ref(self, path: str) -> str:
+        from gitmem.errors import GitmemError
+        from gitmem.memory_files import file_id
+
+        try:
+            return self.notes.find(path).source_ref
+        except GitmemError:  # the branch has it, the disk does not, or it cannot be read
+            return f"file:{file_id(path)}"
 
     @cached_property
     def judgements(self) -> Judgements:
@@ -100,7 +164,7 @@ class ReadingParts:
         """The memory stores as prompts are made from them."""
         from gitmem.store_sight import StoreSights
 
-        return StoreSights(self.layout, self.config, self.ledger.receipts, self.judge)
+        return StoreSights(self.layout, self.config, self.ledger.receipts, self.judge_entry)
 
     @cached_property
     def notes(self) -> Notes:
@@ -214,11 +278,13 @@ class ReadingParts:
                 self.config.home_id,
                 self.judgements.of,
                 sight=self.sight,
+                quarantine=self.quarantine,
                 gone=GoneEntries(self.repository, self.ledger, self.judgements.of),
                 times=self.commit_times.now,
             ),
             judgements=self.judgements,
             sight=self.sight,
+            quarantine=self.quarantine,
             now=self.now,
             lacking=self._let_catch_up,
             room=lambda: cache_bytes(self.repository.config(CACHE_SETTING)) // 2,

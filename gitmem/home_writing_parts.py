@@ -234,7 +234,7 @@ class WritingParts(ReadingParts):
             self.ledger,
             self.sights,
             rules=__version__,
-            judge=self.judge,
+            judge=self.judge_entry,
             owner=HomeOwner(self.layout, self.repository.config),
             now=self.now,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 from gitmem.agent_sight import AgentSight, Reader, check_reader
 from gitmem.authored_times import UNKNOWN, AuthoredTimes
 from gitmem.documents import command_text
-from gitmem.errors import AmbiguousMatch, GitmemError, Unavailable, UsageError
+from gitmem.errors import GitmemError, Unavailable, UsageError
 from gitmem.gone_entries import GoneEntries
 from gitmem.graphemes import cut_at
 from gitmem.judgement_rules import Judgement
@@ -31,17 +30,15 @@ from gitmem.memory_text import (
     spoken,
 )
 from gitmem.notes import Notes
-from gitmem.records import ID_PREFIXES, LIFECYCLE_KINDS, Record, is_name
+from gitmem.quarantine import Quarantine, held_source
+from gitmem.records import LIFECYCLE_KINDS, Record
 from gitmem.refs import SourceRef, parse_ref
 from gitmem.search_reply import read_whole_number
+from gitmem.short_refs import ShortRefs
 from gitmem.source_errors import damaged_record, forgotten_first, lost_text, redacted_source, unknown_source
 
 DEFAULT_CHARS: Final = 12_000
 MOST_CHARS: Final = 50_000
-
-_RECORD_ID: Final = re.compile(rf"(?:{'|'.join(ID_PREFIXES.values())})_[0-9a-f]{{1,15}}")
-_HEX: Final = re.compile(r"[0-9a-f]{4,40}")
-_KIND_OF_PREFIX: Final = {prefix: kind for kind, prefix in ID_PREFIXES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +74,7 @@ class MemoryReader:
         home_id: refs into other homes are not resolved here.
         judged: returns the retraction of what a ref names.
         sight: what an agent may see of it; without it, everything.
+        quarantine: what came by sync and is kept from an agent; without it, nothing.
         gone: tells of entries that no store holds any more.
         times: returns what history tells of when files were changed.
     """
@@ -90,14 +88,17 @@ class MemoryReader:
         judged: Callable[[str], Judgement | None] = lambda _: None,
         *,
         sight: AgentSight | None = None,
+        quarantine: Quarantine | None = None,
         gone: GoneEntries | None = None,
         times: Callable[[], AuthoredTimes] = lambda: UNKNOWN,
     ) -> None:
         self._judged = judged
         self._sight = sight
+        self._quarantine = quarantine
         self._ledger = ledger
         self._notes = notes
         self._files = MemoryFiles(layout, notes, ledger.receipts, gone, times)
+        self._refs = ShortRefs(ledger, self._files, notes, judged)
         self._home_id = home_id
 
     def get(
@@ -120,19 +121,25 @@ class MemoryReader:
         Raises:
             InvalidRef: it is none.
             UnknownSource: it names nothing in this home.
-            Unavailable: what it names was redacted or deleted, is lost, or cannot be read.
+            Unavailable: what it names was redacted or deleted, is lost, or cannot be read; from an agent,
+                also what is in quarantine, which `quarantined` in the metadata tells an operator.
         """
         start = _number(offset, "offset", 0, None)
         size = _number(max_chars, "max_chars", 1, MOST_CHARS)
         reader = check_reader(by)
-        parsed = self._parse(ref)
+        parsed = self._refs.parse(ref)
         with forgotten_first(self._ledger, parsed):
-            whole, rules = self._seen(self._read(parsed), reader)
+            found = self._read(parsed, reader)
+        held = () if self._quarantine is None else self._quarantine.whole(found)
+        if held and reader == "agent":
+            raise held_source(found.ref, held)
+        whole, rules = self._seen(found, reader)
         content = whole.text[start : start + size]
         end = start + len(content)
         is_cut = end < len(whole.text)
         judgement = self._judged(whole.ref)
         marks: dict[str, Any] = {"blocked": list(rules)} if rules else {}
+        marks |= {"quarantined": list(held)} if held else {}
         if judgement is not None:
             facts = judgement.as_metadata()
             marks["retracted"] = self._sight.retracted(facts) if self._sight and reader == "agent" else facts
@@ -160,71 +167,7 @@ class MemoryReader:
         seen, rules = self._sight.whole(whole)
         return (seen if by == "agent" else whole), rules
 
-    def _parse(self, text: str) -> SourceRef:
-        """Return the ref that a text is or stands for."""
-        if not isinstance(text, str) or ":" in text or not text:
-            return parse_ref(text)
-        found = list(dict.fromkeys(self._complete(text)))
-        if not found:
-            # The reason why it is no ref says more than that nothing was found.
-            if not re.fullmatch(r"[A-Za-z0-9_.-]+", text):
-                parse_ref(text)
-            raise unknown_source(text)
-        if len(found) > 1:
-            raise AmbiguousMatch(
-                f"{len(found)} things begin with {text}", hint="Write more of it.", matches=sorted(found)[:20]
-            )
-        return parse_ref(found[0])
-
-    def _complete(self, text: str) -> Iterator[str]:
-        """Yield the refs whose id is, or begins with, a text."""
-        prefix = text.partition("_")[0]
-        if _RECORD_ID.fullmatch(text) and prefix in _KIND_OF_PREFIX:
-            if prefix == "turn":
-                yield from self._turns_named(text)
-                return
-            record = self._ledger.find(text)
-            if record is not None:
-                yield _bare_ref(record.kind, record.id)
-                return
-            ids = (one for one in self._ledger.record_ids() if one.startswith(text))
-            yield from {_bare_ref(_KIND_OF_PREFIX[prefix], one) for one in ids}
-            return
-        exact = self._objects_named(text)
-        yield from exact
-        if exact or not _HEX.fullmatch(text):
-            if not exact:
-                yield from self._note_named(text)
-            return
-        yield from (f"entry:{entry}" for entry, *_ in self._files.entries() if entry.startswith(text))
-        if self._judged(f"entry:{text}") is not None:
-            yield f"entry:{text}"
-        yield from self._note_named(text)
-
-    def _turns_named(self, text: str) -> list[str]:
-        found = {r.turn for r in self._ledger.find_all(f'"turn":"{text}'.encode()) if r.turn.startswith(text)}
-        return sorted(f"turn:{turn}" for turn in found)
-
-    def _objects_named(self, text: str) -> list[str]:
-        """Return the tasks, waits, work items and sessions that a caller called so."""
-        if not is_name(text):
-            return []
-        found = {
-            f"{record.kind}:{record.object}"
-            for record in self._ledger.find_all(f'"object":"{text}"'.encode())
-            if record.object == text
-        }
-        if any(r.session == text for r in self._ledger.find_all(f'"session":"{text}"'.encode())):
-            found.add(f"session:{text}")
-        return sorted(found)
-
-    def _note_named(self, text: str) -> Iterator[str]:
-        try:
-            yield self._notes.find(text).source_ref
-        except GitmemError:
-            return
-
-    def _read(self, ref: SourceRef) -> Whole:
+    def _read(self, ref: SourceRef, by: Reader) -> Whole:
         if ref.home is not None and ref.home != self._home_id:
             raise unknown_source(str(ref))
         readers: Mapping[str, Callable[[SourceRef], Whole | None]] = {
@@ -233,8 +176,8 @@ class MemoryReader:
             "agent_memory": self._files.agent_memory,
             "episode": lambda wanted: self._files.episode(wanted) or self._record(wanted),
             "file": lambda wanted: self._files.file(wanted) or self._record(wanted),
-            "turn": self._turn,
-            "session": self._session,
+            "turn": lambda wanted: self._turn(wanted, by),
+            "session": lambda wanted: self._session(wanted, by),
             "tool_execution": self._tool,
             **dict.fromkeys(LIFECYCLE_KINDS, self._object),
         }
@@ -270,7 +213,7 @@ class MemoryReader:
         links = {"session": record.session, "turn": record.turn, "work_item": record.work_item}
         links["workspace_id"] = record.workspace
         known = {name: value for name, value in {**links, **metadata}.items() if value is not None}
-        return Whole(str(ref), title, text, record.ts, known)
+        return Whole(str(ref), title, text, record.ts, known, record)
 
     def _record(self, ref: SourceRef) -> Whole | None:
         """Return a message, brief, decision or the like: its text, else its body as JSON."""
@@ -341,26 +284,36 @@ class MemoryReader:
                     return None if record is None else self._object_text(ref, record)
         return None
 
-    def _turn(self, ref: SourceRef) -> Whole | None:
-        records = self._ledger.find_turn(ref.id)
-        if not records:
+    def _shown(self, records: Sequence[Record], by: Reader) -> list[Record]:
+        """Return the records without those that are kept from their reader."""
+        if by == "operator" or self._quarantine is None:
+            return [*records]
+        return [record for record in records if not self._quarantine.record(record)]
+
+    def _turn(self, ref: SourceRef, by: Reader) -> Whole | None:
+        found = self._ledger.find_turn(ref.id)
+        if not found:
             return None
-        last = records[-1]
-        if all(record.redacted for record in records):
+        last = found[-1]
+        if all(record.redacted for record in found):
             raise redacted_source(last)
+        records = self._shown(found, by)
         text = "\n\n".join(filter(None, (spoken(r, self._body(r)) for r in records)))
         index = last.body.get("turn_index") if last.kind == "turn" else None
         title = "turn" if index is None else f"turn {index}"
         refs = [r.source_ref for r in records if r.kind != "turn"]
         return self._whole(ref, last, title, text, turn_index=index, records=refs)
 
-    def _session(self, ref: SourceRef) -> Whole | None:
+    def _session(self, ref: SourceRef, by: Reader) -> Whole | None:
         """Return a session as the list of its turns, or one session event by its record id."""
         needle = f'"session":"{ref.id}"'.encode()
         records = [r for r in self._ledger.find_all(needle) if r.session == ref.id]
         records += [r for r in self._spooled_records() if r.session == ref.id]
         if not records:
             return self._record(ref)
+        records = self._shown(records, by)
+        if not records:
+            raise held_source(str(ref), ("all of it",))
         records.sort(key=lambda r: (r.clock or "~", r.writer, r.seq))
         events = [r.body for r in records if r.kind == "session"]
         title = next((str(b["title"]) for b in reversed(events) if b.get("title")), ref.id)
@@ -377,10 +330,6 @@ class MemoryReader:
                 record = self._ledger.find(event.id)
                 if record is not None and not record.writer:
                     yield record
-
-
-def _bare_ref(kind: str, record_id: str) -> str:
-    return f"tool_execution:{record_id}:cmd" if kind == "tool_execution" else f"{kind}:{record_id}"
 
 
 def _number(value: object, name: str, least: int, most: int | None) -> int:

@@ -24,13 +24,18 @@ MOST_ITEMS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What a ref names, whole."""
+    """What a ref names, whole.
+
+    Attributes:
+        record: that it was read from, if it is one record.
+    """
 
     ref: str
     title: str
     text: str
     updated_at: str
     metadata: Mapping[str, Any]
+    record: Record | None = None
 
 
 def shortened(text: str, most: int = MOST_CHARS) -> str:

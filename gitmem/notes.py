@@ -78,6 +78,7 @@ class Notes:
         max_chars: int = MAX_CHARS,
         retracted: Container[str] = (),
         seen: Callable[[Note], Note] = lambda note: note,
+        held: Callable[[Note], bool] = lambda _: False,
     ) -> str:
         """Return the catalog; reads no more notes than it may show, and lists retracted ones last."""
         listing = self.list(limit=max(limit, 1))
@@ -88,6 +89,7 @@ class Notes:
             total=listing.total,
             retracted=retracted,
             seen=seen,
+            held=held,
         )
 
     def find(self, name: str) -> Note:

@@ -8,13 +8,17 @@ file keeps them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitmem.authored_text import BOM, Problem, decode_text, line_at
 from gitmem.blocked_parts import BlockedPart, Judge, find_blocked
 from gitmem.graphemes import cut_at
+from gitmem.quarantine_rules import merge_parts
+
+#: Returns the stretches of the text of a file that are in quarantine.
+HeldParts = Callable[[str, str], Sequence[BlockedPart]]
 
 #: Name of a prose memory -> what it holds, for the model that reads it.
 _ROLES: Final[Mapping[str, str]] = {
@@ -60,7 +64,15 @@ class ProseSection:
         return {"path": self.path, "truncated": self.truncated, "total": self.total}
 
 
-def make_section(name: str, path: str, content: bytes, *, limit: int, judge: Judge) -> ProseSection:
+def make_section(
+    name: str,
+    path: str,
+    content: bytes,
+    *,
+    limit: int,
+    judge: Judge,
+    held: HeldParts = lambda _path, _text: (),
+) -> ProseSection:
     """Return the section of a prose memory.
 
     Args:
@@ -69,6 +81,7 @@ def make_section(name: str, path: str, content: bytes, *, limit: int, judge: Jud
         content: the file's bytes.
         limit: code points that the slice has at most.
         judge: the scanner.
+        held: returns the stretches of a text that are in quarantine.
     """
     text = decode_text(content)
     if isinstance(text, Problem):
@@ -79,7 +92,10 @@ def make_section(name: str, path: str, content: bytes, *, limit: int, judge: Jud
     if not body:
         note = f"[{path} is empty: nothing is curated yet]"
         return ProseSection(_id(name), path, f"{_intro(name, path)}\n\n{note}")
-    blocked = find_blocked(_looked_at(body, limit), judge, line=line_at(text, ahead))
+    blocked = merge_parts(
+        find_blocked(_looked_at(body, limit), judge, line=line_at(text, ahead)),
+        [replace(one, start=max(one.start - ahead, 0), end=one.end - ahead) for one in held(path, text)],
+    )
     cut, shown = _slice(body, limit, path, blocked)
     parts = [_intro(name, path), "", cut]
     if shown < len(body):

@@ -25,6 +25,7 @@ from gitmem.judgements import Judgements
 from gitmem.latest_snapshots import LatestSnapshots
 from gitmem.memory_get import Memory, MemoryReader
 from gitmem.postings_cache import DEFAULT_BYTES
+from gitmem.quarantine import Quarantine
 from gitmem.search_candidates import Candidate, Placed, in_order, retracted_last
 from gitmem.search_cursor import format_cursor, next_cursor, sign_of
 from gitmem.search_hits import HitMaker
@@ -36,6 +37,7 @@ from gitmem.search_index import (
 from gitmem.search_reply import (
     Hit,
     IndexStatus,
+    Quarantined,
     SearchReply,
     SearchRequest,
     check_request,
@@ -48,6 +50,8 @@ __all__ = ["Hit", "IndexStatus", "Search", "SearchReply"]
 
 #: Of the best hits so many are looked at for the question's exact words.
 _LOOKED_AT: Final = 60
+#: Hits in quarantine that an answer names.
+_NAMED: Final = 20
 
 
 class Search:
@@ -58,6 +62,7 @@ class Search:
         reader: resolves refs.
         judgements: what was retracted ranks last.
         sight: what an agent may see of a hit; without it, everything.
+        quarantine: what an agent does not find; without it, nothing.
         now: the wall clock, seconds since 1970; questions may name times relative to it.
         lacking: is called when an answer was given from an index that should catch up; must return at once.
         room: returns the bytes that the postings of an answer's words may take, to be kept for the next.
@@ -70,11 +75,13 @@ class Search:
         reader: MemoryReader,
         judgements: Judgements | None = None,
         sight: AgentSight | None = None,
+        quarantine: Quarantine | None = None,
         now: Callable[[], float] = time.time,
         lacking: Callable[[], object] = lambda: None,
         room: Callable[[], int] = lambda: DEFAULT_BYTES // 2,
     ) -> None:
         self._sight = sight
+        self._quarantine = quarantine
         self._now = now
         self._lacking = lacking
         self._room = room
@@ -140,12 +147,16 @@ class Search:
         finder = self._finder(view)
         found = finder.find(request, self._now())
         retracted = self._retracted()
-        places = retracted_last(self._places(request, view, finder, found), retracted)
+        left_out: dict[str, Sequence[str]] = {}
+        places = self._places(request, view, finder, found)
+        if by == "agent" and self._quarantine is not None:
+            places = _not_held(places, self._quarantine, left_out)
+        places = retracted_last(places, retracted)
         if request.after is not None:
             is_behind = request.after.is_behind
             places = (one for one in places if is_behind(one.place, one.document.source_ref))
         page = list(islice(places, request.limit + 1))
-        hits = HitMaker(found.weights, by, self._sight, self._judgements, retracted)
+        hits = HitMaker(found.weights, by, self._sight, self._quarantine, self._judgements, retracted)
         shown = page[: request.limit]
         return SearchReply(
             query=request.query[:MAX_QUERY_CHARS],
@@ -155,7 +166,7 @@ class Search:
                 )
                 for one in shown
             ],
-            index_status=status_of(view, found.hidden),
+            index_status=_with_held(status_of(view, found.hidden), left_out),
             unmatched_terms=_held_nowhere(found.unmatched, [one.document for one in shown]),
             cursor=_cursor_behind(request, shown) if len(page) > request.limit else None,
             query_cut=len(request.query) > MAX_QUERY_CHARS,
@@ -205,6 +216,27 @@ class Search:
     def _tells(self, entry: str, record_id: str) -> bool:
         """Say whether a retraction is the one by which an entry is known, and nothing else is."""
         return self._retracted().get(entry) == record_id and self._reader.is_in_record_only(entry)
+
+
+def _not_held(
+    places: Iterable[Placed], quarantine: Quarantine, left_out: dict[str, Sequence[str]]
+) -> Iterator[Placed]:
+    """Yield what is not in quarantine; name what is, as far as it was reached."""
+    for placed in places:
+        rules = quarantine.document(placed.document)
+        if rules:
+            left_out[placed.document.source_ref] = rules
+        else:
+            yield placed
+
+
+def _with_held(status: IndexStatus, left_out: Mapping[str, Sequence[str]]) -> IndexStatus:
+    """Return the word on the index with the names of hits that are kept from the agent."""
+    if not left_out:
+        return status
+    found = [*left_out.items()][:_NAMED]
+    held = [Quarantined(ref, f"in quarantine: {', '.join(rules)}") for ref, rules in found]
+    return replace(status, quarantined=[*status.quarantined, *held])
 
 
 def _held_nowhere(words: Sequence[str], shown: Sequence[Document]) -> list[str]:

@@ -11,6 +11,7 @@ from gitmem.documents import Document
 from gitmem.judgement_rules import subject_of
 from gitmem.judgements import Judgements
 from gitmem.memory_text import bounded, shortened
+from gitmem.quarantine import Quarantine
 from gitmem.search_reply import Hit
 from gitmem.snippet import make_snippet
 
@@ -23,6 +24,7 @@ class HitMaker:
         terms: of the question that were found anywhere.
         by: who reads.
         sight: what an agent may see; without it, everything.
+        quarantine: what is held of what came by sync; without it, nothing.
         judgements: tells of retractions.
         retracted: refs that were retracted.
     """
@@ -30,6 +32,7 @@ class HitMaker:
     terms: Collection[str]
     by: Reader
     sight: AgentSight | None
+    quarantine: Quarantine | None
     judgements: Judgements | None
     retracted: Mapping[str, str]
 
@@ -39,6 +42,9 @@ class HitMaker:
         hit = _hit_of(seen if self.by == "agent" else document, score, self.terms, explanation)
         if rules:
             hit = replace(hit, metadata={**hit.metadata, "blocked": list(rules)})
+        held = () if self.quarantine is None else self.quarantine.document(document)
+        if held:  # an agent has no such hit
+            hit = replace(hit, metadata={**hit.metadata, "quarantined": list(held)})
         return self._mark(hit)
 
     def _mark(self, hit: Hit) -> Hit:

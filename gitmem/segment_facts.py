@@ -61,6 +61,9 @@ class SegmentFacts:
         version: of what `extract` returns; another one makes the file worthless.
         extract: from a segment's content, closed under receipts, to JSON data. Texts in it outlive their
             forgetting until the next catching up: it should keep ids and hashes.
+
+    Attributes:
+        left: segments that the last catching up did not read.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class SegmentFacts:
         self._unkept: set[str] = set()
         self._lines = 0
         self._is_stale = False
+        self.left = 0
         self._lock = threading.RLock()
 
     def values(self) -> Mapping[str, Any]:
@@ -89,8 +93,12 @@ class SegmentFacts:
         with self._lock:
             return _Values(dict(self._facts or {}))
 
-    def catch_up(self) -> Sequence[tuple[str, Any]]:
-        """Read what is new or changed; return it by path. The first time that is everything that is kept."""
+    def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> Sequence[tuple[str, Any]]:
+        """Read what is new or changed; return it by path. The first time that is everything that is kept.
+
+        Args:
+            goes_on: is asked before each segment; what is left when it says no is read another time.
+        """
         with self._lock:
             segments = self._ledger.segments()
             receipts = self._ledger.receipts().records
@@ -102,7 +110,8 @@ class SegmentFacts:
             for path in facts.keys() - segments.keys():  # a line was taken away, or is not readable now
                 del facts[path]
             changed = [s for path, s in segments.items() if path not in facts or facts[path][0] != s.blobs]
-            learned = self._learn(changed)
+            learned = self._learn(changed, goes_on)
+            self.left = sum(segment.path not in learned for segment in changed)
             self._unkept.update(learned)
             if len(self._unkept) > _SPARE or self._is_stale:
                 self._keep(receipts)
@@ -111,10 +120,12 @@ class SegmentFacts:
                 return [(path, values[path]) for path in segments if path in facts]
             return list(learned.items())
 
-    def _learn(self, segments: Sequence[Segment]) -> dict[str, Any]:
+    def _learn(self, segments: Sequence[Segment], goes_on: Callable[[], bool]) -> dict[str, Any]:
         assert self._facts is not None
-        learned = {}
+        learned: dict[str, Any] = {}
         for segment in segments:
+            if not goes_on():
+                break
             with suppress(ObjectMissing):  # it may be fetched later
                 value = self._extract(self._ledger.read_segment(segment))
                 self._facts[segment.path] = segment.blobs, _to_json(value)

@@ -15,6 +15,7 @@ from gitmem.judgements import Judgements
 from gitmem.ledger import Ledger
 from gitmem.long_text import needs_blob
 from gitmem.memory_text import output_text
+from gitmem.quarantine import Quarantine
 from gitmem.records import Record
 from gitmem.session_map import SessionMap
 from gitmem.session_reply import MESSAGE_CHARS, ToldMessage, clip_to, format_when, short
@@ -52,15 +53,22 @@ class SessionMessages:
         sessions: where everything stands.
         judgements: knows what was retracted.
         sight: what an agent may see of a retraction.
+        quarantine: what an agent may not see at all.
     """
 
     def __init__(
-        self, ledger: Ledger, sessions: SessionMap, judgements: Judgements, sight: AgentSight
+        self,
+        ledger: Ledger,
+        sessions: SessionMap,
+        judgements: Judgements,
+        sight: AgentSight,
+        quarantine: Quarantine,
     ) -> None:
         self._ledger = ledger
         self._sessions = sessions
         self._judgements = judgements
         self._sight = sight
+        self._quarantine = quarantine
 
     def audience(self, by: Reader) -> Audience:
         """Return what has to be known of a reader for one reply."""
@@ -90,7 +98,7 @@ class SessionMessages:
         for at, record in zip(places, self._sessions.read(view, places), strict=True):
             if record is None:
                 continue
-            fields, text, ref = self._facts(record)
+            fields, text, ref = self._facts(record, audience.by)
             if at == anchor:
                 fields["anchor"] = True
             if subject_of(record.source_ref) in audience.retracted:
@@ -99,35 +107,50 @@ class SessionMessages:
             found.append(ToldMessage(fields, text, ref, most, focus))
         return found
 
-    def meta(self, session: str) -> dict[str, Any]:
+    def meta(self, session: str, by: Reader) -> dict[str, Any]:
         """Return what every reply says of a session: when it began, its source, model and title."""
         facts = self._sessions.facts(session)
         return {
             "when": format_when(seconds_of(facts.first)),
             "source": short(facts.source, _NAME_CHARS) or "unknown",
             "model": short(facts.model, _NAME_CHARS) or "unknown",
-            "title": self.title(session),
+            "title": self.title(session, by),
         }
 
-    def title(self, session: str) -> str | None:
-        """Return a session's title."""
+    def title(self, session: str, by: Reader) -> str | None:
+        """Return a session's title; None where it has none, or one that its reader may not see."""
         titled = self._sessions.facts(session).titled
         record = None if titled is None else self._sessions.read_row(*titled)
-        title = None if record is None else self._body(record).get("title")
+        title = None if record is None or self._held(record, by) else self._body(record).get("title")
         return short(title, _TITLE_CHARS) if isinstance(title, str) else None
 
-    def preview(self, view: SessionView) -> str:
+    def preview(self, view: SessionView, by: Reader) -> str:
         """Return how a session begins: its first message of a user, on one line."""
         first = view.first_spoken()
         for record in [] if first is None else self._sessions.read(view, [first]):
-            text = "" if record is None else str(record.body.get("text"))
+            text = "" if record is None or self._held(record, by) else str(record.body.get("text"))
             # Of so long a text the record itself has the head.
             line = re.sub(r"\s*[\r\n]+\s*", " ", text[: 8 * _PREVIEW_CHARS]).strip()
             return line if len(line) <= _PREVIEW_CHARS else line[:_PREVIEW_CHARS] + "..."
         return ""
 
-    def _facts(self, record: Record) -> tuple[dict[str, Any], str, str]:
+    def _held(self, record: Record, by: Reader) -> tuple[str, ...]:
+        """Return the rules for which a record is kept from its reader."""
+        return self._quarantine.record(record) if by == "agent" else ()
+
+    def _facts(self, record: Record, by: Reader) -> tuple[dict[str, Any], str, str]:
         """Return what is told of a record besides its text, its text, and under which ref that is read."""
+        rules = self._quarantine.record(record)
+        fields, text, ref = self._all_facts(record)
+        if not rules:
+            return fields, text, ref
+        marked = {**fields, "quarantined": list(rules)}
+        if by == "operator":
+            return marked, text, ref
+        told = ("id", "role", "timestamp", "quarantined")
+        return {name: marked[name] for name in told}, "", ref
+
+    def _all_facts(self, record: Record) -> tuple[dict[str, Any], str, str]:
         body = self._body(record)
         is_run = record.kind == "tool_execution"
         text = output_text(body.get("output"), "output") if is_run else body.get("text")

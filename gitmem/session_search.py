@@ -14,6 +14,7 @@ from gitmem.counted import counted
 from gitmem.errors import NotFound, RefusedError, UsageError
 from gitmem.judgements import Judgements
 from gitmem.ledger import Ledger
+from gitmem.quarantine import Quarantine
 from gitmem.records import is_name
 from gitmem.search_reply import SearchReply
 from gitmem.session_discovery import Discovery, Found, Searching, SessionDiscovery
@@ -53,6 +54,7 @@ class SessionSearch:
         search: returns what ranks them; only a question needs it.
         judgements: what was retracted is marked.
         sight: what an agent may see.
+        quarantine: what an agent may not see at all.
     """
 
     def __init__(
@@ -60,12 +62,14 @@ class SessionSearch:
         ledger: Ledger,
         sessions: SessionMap,
         search: Callable[[], Searching],
+        *,
         judgements: Judgements,
         sight: AgentSight,
+        quarantine: Quarantine,
     ) -> None:
         self._sessions = sessions
         self._discovery = SessionDiscovery(search, sessions)
-        self._messages = SessionMessages(ledger, sessions, judgements, sight)
+        self._messages = SessionMessages(ledger, sessions, judgements, sight, quarantine)
         self._ordered: tuple[int, Sequence[tuple[str, str]]] = (-1, ())
 
     def answer(
@@ -88,7 +92,7 @@ class SessionSearch:
             request = read_request(given)
             self._sessions.catch_up()
             if request.form == "browse":
-                return self._browse(request, current_session)
+                return self._browse(request, current_session, reader)
             forms = {"scroll": self._scroll, "read": self._read, "discover": self._discover}
             context = Context(current_session, self._sessions)
             return forms[request.form](request, context, self._messages.audience(reader))
@@ -109,7 +113,7 @@ class SessionSearch:
             "mode": "scroll",
             "session_id": session,
             "around_message_id": request.anchor,
-            "session_meta": self._messages.meta(session),
+            "session_meta": self._messages.meta(session, to.by),
             "window": request.window,
             "messages": told,
             "messages_before": window.before,
@@ -159,7 +163,7 @@ class SessionSearch:
             "success": True,
             "mode": "read",
             "session_id": request.session,
-            "session_meta": self._messages.meta(request.session),
+            "session_meta": self._messages.meta(request.session, to.by),
             "message_count": total,
             "truncated": is_cut,
             "messages": self._messages.told(view, places, to),
@@ -204,7 +208,7 @@ class SessionSearch:
         return {
             "session_id": session,
             **({"parent_session_id": root} if root != session else {}),
-            **self._messages.meta(session),
+            **self._messages.meta(session, to.by),
             "matched_role": found.role,
             "match_message_id": view.ids[found.at],
             "snippet": self._opening(told) if snippet is None else snippet,
@@ -222,14 +226,14 @@ class SessionSearch:
 
     # Browse
 
-    def _browse(self, request: SessionRequest, current: str | None) -> dict[str, Any]:
+    def _browse(self, request: SessionRequest, current: str | None, by: Reader) -> dict[str, Any]:
         results: list[dict[str, Any]] = []
         for name, last in self._latest():
             view = self._sessions.view(name) if name != current else None
             if view is None or not len(view):
                 continue
             facts = self._sessions.facts(name)
-            meta = self._messages.meta(name)
+            meta = self._messages.meta(name, by)
             results.append(
                 {
                     "session_id": name,
@@ -238,7 +242,7 @@ class SessionSearch:
                     "started_at": seconds_of(facts.first),
                     "last_active": seconds_of(last),
                     "message_count": len(view),
-                    "preview": self._messages.preview(view),
+                    "preview": self._messages.preview(view, by),
                 }
             )
             if len(results) == request.limit:

@@ -54,6 +54,7 @@ class Status:
     sessions: Sequence[Mapping[str, Any]]
     proposals: Sequence[Mapping[str, Any]]
     remotes: Sequence[RemoteStanding]
+    quarantine: Sequence[Mapping[str, Any]]
     findings: Sequence[Finding]
 
     @property

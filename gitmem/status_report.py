@@ -19,6 +19,7 @@ from gitmem.memory_status import MemoryStatus
 from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import Proposal
 from gitmem.prose_section import count_prose
+from gitmem.quarantine import QuarantineList
 from gitmem.remote_standing import RemoteStanding
 from gitmem.repository import Head, Repository, read_path
 from gitmem.rescue_refs import is_in_branch
@@ -50,6 +51,7 @@ class StatusParts:
         proposals: what waits for an operator's word, the oldest first.
         damaged_proposals: files of those that cannot be read.
         remotes: how the home stands to each remote.
+        quarantine: what came by sync and is kept from the agent.
         now: seconds since 1970.
     """
 
@@ -68,6 +70,7 @@ class StatusParts:
     damaged_proposals: Sequence[Path]
     pinned: str | None
     remotes: Sequence[RemoteStanding]
+    quarantine: QuarantineList
     now: float
 
 
@@ -86,6 +89,7 @@ def collect_status(parts: StatusParts) -> Status:
         *_turn_findings(parts.turns),
         *_rescue_findings(parts.repository, head.commit),
         *_sync_findings(parts.remotes),
+        *_quarantine_findings(parts.quarantine),
         *_pending_findings(pending),
         *_damaged_findings(parts.branch.damaged()),
         *parts.work,
@@ -111,6 +115,7 @@ def collect_status(parts: StatusParts) -> Status:
         parts.memory.sessions,
         [_proposal(one, parts.now) for one in parts.proposals],
         parts.remotes,
+        [one.to_json() for one in parts.quarantine.quarantined],
         findings,
     )
 
@@ -285,6 +290,21 @@ def _sync_findings(remotes: Sequence[RemoteStanding]) -> Iterator[Finding]:
             yield Finding("sync", CONFLICT, what, hint, path)
         for warning in remote.warnings[:_LISTED]:
             yield Finding("sync", 0, f"{remote.id}: {warning}")
+
+
+def _quarantine_findings(listed: QuarantineList) -> Iterator[Finding]:
+    """Say how much is kept from the agent, and what the first of it is."""
+    held = listed.quarantined
+    if held:
+        what = counted(len(held), "thing that came by sync is", "things that came by sync are")
+        first = held[0].path or held[0].source_ref
+        words = f"{what} in quarantine, kept from the agent: {first} ({held[0].reason})"
+        more = f" and {len(held) - 1:,} more" if len(held) > 1 else ""
+        yield Finding("quarantine", 0, words + more, "Look: gitmem quarantine list", held[0].path)
+    if listed.unread:
+        what = counted(listed.unread, "file that came by sync is", "files that came by sync are")
+        words = f"{what} not looked through yet; what is shown of it is judged all the same"
+        yield Finding("quarantine", 0, words, "To look through all of it: gitmem quarantine list")
 
 
 def _rescue_findings(repository: Repository, head: str | None) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ from gitmem.head_advance import Advance, HeadMove
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.operator_branch import OperatorBranch
+from gitmem.quarantine_rules import Held
 from gitmem.remote_repository import Connect, RemoteRepository, TransferLimits
 from gitmem.remotes import Remote, Remotes
 from gitmem.repository import Repository
@@ -59,6 +60,7 @@ class SyncParts:
         restore_copy: makes the ledger's copy on disk whole.
         connect: returns a remote by its URL.
         now: seconds since 1970.
+        quarantined: returns what is kept from the agent, since it was asked last.
     """
 
     repository: Repository
@@ -73,6 +75,7 @@ class SyncParts:
     restore_copy: Callable[[], object]
     connect: Connect
     now: Callable[[], float]
+    quarantined: Callable[[], Sequence[Held]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +274,8 @@ class _Run:
             except HomeLocked as error:
                 self._tally.warn([f"the copy of the ledger on disk is behind: {error.message}"])
         self._tally.forgot(sorted(self._receipts() - before))
+        if self._tally.reply.fetched or self._tally.reply.merged:
+            self._tally.held(self._parts.quarantined())
 
     def _receipts(self) -> set[str]:
         return {f"{kind}:{name}" for kind, name in self._parts.ledger.receipts().lines}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitmem.json_view import JsonView, to_json
+from gitmem.quarantine_rules import Held
 from gitmem.tag_sync import MovedTag
 
 #: Done, but something waits for the operator; the remote has something that it must not have.
@@ -86,7 +87,7 @@ class SyncReply(JsonView):
     merged: int = 0
     pushed: int = 0
     conflicts: Sequence[Mapping[str, str]] = ()
-    quarantined: Sequence[Mapping[str, str]] = ()
+    quarantined: Sequence[Held] = ()
     rescue_ref: str | None = None
     episodes: Mapping[str, int] = field(default_factory=dict)
     lines: LineReport = LineReport()

@@ -10,6 +10,7 @@ from gitmem.branch_sync import BranchStep
 from gitmem.git_state import short_name
 from gitmem.head_advance import Advance
 from gitmem.layout import TURN_LINES
+from gitmem.quarantine_rules import Held
 from gitmem.remote_repository import RefUpdate
 from gitmem.repository import Repository
 from gitmem.sync_delivery import Delivery
@@ -137,6 +138,10 @@ class SyncTally:
     def forgot(self, receipts: Sequence[str]) -> None:
         """Note the receipts of forgetting that came."""
         self._set(receipts=receipts)
+
+    def held(self, items: Sequence[Held]) -> None:
+        """Note what came and is kept from the agent."""
+        self._set(quarantined=items)
 
     def warn(self, warnings: Iterable[str]) -> None:
         """Add warnings, each once."""

@@ -164,6 +164,11 @@ class WorkState:
         state = self._state("work_item", item)
         return text_of(state.winner.body, "plan") if state is not None else None
 
+    def snapshot_of(self, kind: str, name: str) -> Snapshot | None:
+        """Return the snapshot that counts of a task, a wait or a work item."""
+        state = self._state(kind, name)
+        return None if state is None else state.winner
+
     def had_objective(self, item: str, objective: str) -> bool:
         """Say whether a work item ever had an objective; reads its history."""
         snapshots = self._source.fold.snapshots("work_item", item)

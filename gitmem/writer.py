@@ -75,6 +75,14 @@ def read_writer(path: Path) -> WriterState | None:
     return replace(state, last=_read_last(path, state.writer) or state.last)
 
 
+def writers_of(common_dir: Path) -> frozenset[str]:
+    """Return the writers of all work trees of a repository."""
+    folder = common_dir / "gitmem"
+    files = [folder / "main" / "writer.json", *folder.glob("worktrees/*/writer.json")]
+    states = (read_writer(file) for file in files)
+    return frozenset(state.writer for state in states if state is not None)
+
+
 def write_writer(path: Path, state: WriterState) -> None:
     """Remember all of it, durably: a writer id that is lost begins a second line."""
     write_file(path, json.dumps(asdict(state), indent=1).encode() + b"\n")

@@ -26,7 +26,7 @@ FLOORS = [
         memory_reply graphemes frozen_block guidance judgement_rules protected_paths note_tags
         control_signs conflict_marks ledger_text store_text text_folding findings secret_rules redaction
         front_matter_yaml front_matter front_matter_edit note_text catalog note_identity slugs
-        blocked_parts invisible_characters word_places pattern_words fast_patterns threat_shapes
+        blocked_parts quarantine_rules invisible_characters word_places pattern_words fast_patterns threat_shapes
         injection_rules smuggling_rules role_rules remote_control_rules exfiltration_rules
         english_injection english_deception english_leaks chinese_injection chinese_leaks threat_orders
         english_overrides english_persuasion english_unlocking english_smuggling english_control
@@ -61,19 +61,19 @@ FLOORS = [
         # 4 one thing remembered
         """pack_maintenance pack_rollup loose_reach loose_packing maintenance_need
         git_state staged_index pending_writes branch_home branch_files branch_snapshot
-        branch_tags tree_checkout head_advance branch_landing branch_queue accepted_changes operator_branch curated
+        branch_tags tree_checkout head_advance branch_landing branch_queue accepted_changes operator_branch curated arrivals quarantine_file
         auto_load commit_names store_sight content_checks commit_checks hook_scripts hook_files
         pushed_lines note_ids commit_times authored_files note_paths note_plan notes tree_sight proposals
         write_approval duty index_retries watch_state home_place writer failure_counts line_astray
         line_turns lines remotes line_sync tag_sync sync_notes stale_ref_locks rescue_refs remote_standing spare_files drivers spool_file
-        spool ledger segment_facts judgements lifecycle history past_ledger work_turns work_state
+        spool ledger segment_facts held_records judgements lifecycle history past_ledger work_turns work_state
         plan_notices forget_notices plan_files plan_sight past_plans sealing turn_places line_position line_closing line_merge
         line_recovery disk_copy episode_facts episode_closing line_draft found_turn writer_change
         turn_line adoption ledger_copy session_snapshot session_map session_lineage""",
         # 5 use cases
         """maintenance
         init turn turn_recorder index_backlog index_batch index_trouble indexer reindexing index_runs
-        memory_text gone_entries memory_files source_errors agent_sight memory_get latest_snapshots
+        memory_text gone_entries memory_files source_errors held_files quarantine quarantine_marks short_refs agent_sight memory_get latest_snapshots
         search_candidates scoring/ search_hits unindexed index_view index_status search status
         commit_found importers/ chosen_index machine_settings memory_records authoring refused_facts
         prose_writes entry_edits memory_gate memory_stores store_tidying memory_tool retraction
@@ -86,7 +86,7 @@ FLOORS = [
         sync clone text_origin resolving home_parts""",
         # 6 doors
         """watch_parts beside vigil watch background_command home_forget home_episodes home_notes home_memory home_machine home_judging
-        home_editing home_sessions home_session_search home_sync home_verify home_tools home_work
+        home_editing home_sessions home_session_search home_quarantine home_sync home_verify home_tools home_work
         home_context home demo watch_home git_driver cli/ __main__""",
     )
 ]

@@ -14,6 +14,7 @@ from gitmem.cli.standard_input import read_all
 from gitmem.errors import UsageError
 
 if TYPE_CHECKING:
+    from gitmem.agent_sight import Reader
     from gitmem.context_assembly import AssembledContext
 
 
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
     help="The recorded context of a turn's commit, or what was known at a commit or a time, such as HEAD~2.",
 )
 @click.option("--explain", is_flag=True, help="Say what became of each section, and why.")
+@click.option(
+    "--as",
+    "by",
+    type=click.Choice(["agent", "operator"]),
+    default="agent",
+    show_default=True,
+    help="Who reads: an operator also sees what is kept from the agent; what of it came by sync is marked.",
+)
 @click.option("--record", is_flag=True, help="Record what the context was made from.")
 def command(
     input_: str | None,
@@ -40,6 +49,7 @@ def command(
     *,
     explain: bool,
     record: bool,
+    by: Reader,
 ) -> None:
     """Print what an agent should know now, within a budget of tokens.
 
@@ -55,6 +65,7 @@ def command(
         environment=_environment(environment),
         as_of=as_of,
         record=record,
+        by=by,
     )
     settings.reply(reply, lambda: describe(reply) if explain else reply.text, exact=not explain)
     if record and reply.commit and not settings.json:

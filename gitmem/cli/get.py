@@ -31,6 +31,9 @@ def command(ref: str, offset: int, max_chars: int, by: Reader) -> None:
     blocked = memory.metadata.get("blocked")
     if blocked:
         settings.warn(f"withheld from the agent, in part or whole: {', '.join(blocked)}")
+    held = memory.metadata.get("quarantined")
+    if held:
+        settings.warn(f"in quarantine, kept from the agent: {', '.join(held)}")
     retracted = memory.metadata.get("retracted")
     if retracted is not None:
         instead = f"; instead: {retracted['with']}" if retracted["with"] else ""

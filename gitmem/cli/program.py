@@ -62,6 +62,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     },
     "Together": {
         "resolve": Entry("resolve", "End a conflict that a sync left: choose between two texts."),
+        "quarantine": Entry("quarantine", "List what came by sync and is kept from the agent."),
         "remote": Entry("remote", "Add, list and remove the repositories that this home syncs with."),
     },
     "Care": {

@@ -80,9 +80,11 @@ def _hit(number: int, hit: Any) -> str:
     when = short_time(hit.updated_at) if hit.updated_at else ""
     head = f"{number:>2}. {click.style(title, bold=True)}  {click.style(when, dim=True)}"
     found = "" if text == title else f"    {text}\n"  # a session is its title
-    blocked = hit.metadata.get("blocked")
+    blocked, held = hit.metadata.get("blocked"), hit.metadata.get("quarantined")
     why = f"    {click.style(_why(hit.explanation), dim=True)}\n" if hit.explanation else ""
     mark = click.style(f"  withheld from the agent: {', '.join(blocked)}", fg="yellow") if blocked else ""
+    if held:
+        mark = click.style(f"  in quarantine: {', '.join(held)}", fg="yellow")
     return f"{head}\n{found}{why}    {where}{click.style(hit.source_ref, dim=True)}{mark}"
 
 

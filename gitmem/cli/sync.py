@@ -51,6 +51,11 @@ def describe(reply: SyncReply) -> str:
         lines.append(f"  {reply.branch.name or 'the branch'} stays where it is: {reply.branch.reason}")
     lines += [f"    {path}: {why}" for path, why in [*reply.branch.blocked.items()][:_LISTED]]
     lines += list(_odd(reply))
+    if reply.quarantined:
+        count = counted(len(reply.quarantined), "thing that came is", "things that came are")
+        lines.append(f"  {count} in quarantine, kept from the agent: gitmem quarantine list")
+        named = reply.quarantined[:_LISTED]
+        lines += [f"    {one.path or one.source_ref}: {one.reason}" for one in named]
     if reply.conflicts:
         count = counted(len(reply.conflicts), "text that lost a merge waits", "texts that lost a merge wait")
         lines.append(f"  {count} for you: gitmem resolve")

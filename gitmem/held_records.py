@@ -1,0 +1,156 @@
+"""Records of other writers as they are judged here: each when it is read, all of them for a list."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, Final
+
+from gitmem import __version__
+from gitmem.errors import GitmemError
+from gitmem.layout import Layout
+from gitmem.ledger import Ledger
+from gitmem.ledger_format import Line, decode_lines, parse_segment_path, split_segment
+from gitmem.quarantine_rules import LOST, Held, JudgeIn, body_mark, record_rules
+from gitmem.records import Record, record_ref
+from gitmem.segment_facts import SegmentFacts
+from gitmem.writer import writers_of
+
+#: Of the rows that are kept of a segment.
+_ROWS: Final = 1
+#: Verdicts kept in a process.
+_KEPT: Final = 20_000
+
+_Verdict = tuple[str, ...]
+
+
+class HeldRecords:
+    """Judges records. Safe in threads.
+
+    A record of this repository's own writers is never judged here: its receipt has named what was found.
+    The records of a writer that was this home's before another copy of the folder went on under its name are
+    judged like everybody's.
+
+    Args:
+        layout: knows the own writers; what was found is kept in its derived folder.
+        ledger: the records.
+        judge: the scanner.
+        allowed: returns what this machine allows.
+    """
+
+    def __init__(
+        self, layout: Layout, ledger: Ledger, judge: JudgeIn, allowed: Callable[[], frozenset[str]]
+    ) -> None:
+        self._layout = layout
+        self._ledger = ledger
+        self._judge = judge
+        self._allowed = allowed
+        self._own: frozenset[str] = frozenset()
+        self._known: tuple[frozenset[str], dict[tuple[str, str], _Verdict]] = (frozenset(), {})
+        self._facts: tuple[frozenset[str], SegmentFacts] | None = None
+        self._lock = threading.RLock()
+
+    def is_own(self, writer: str) -> bool:
+        """Say whether a writer is one of this repository's; a record without one is on no line yet."""
+        if not writer or writer in self._own:
+            return True
+        self._own = writers_of(self._layout.common_dir)
+        return writer in self._own
+
+    def judge(self, record: Record) -> Held | None:
+        """Return a record as it is held, whether released or not; None where nothing is wrong with it."""
+        if record.redacted or self.is_own(record.writer):
+            return None
+        mark = body_mark(record.body)
+        rules = self._rules(record, mark)
+        return _held(record, mark, rules) if rules else None
+
+    def judge_at(self, origin: str, record_id: str) -> list[Held]:
+        """Return what is held of the records with an id in a segment, which are one but for a collision.
+
+        Args:
+            origin: path of the segment, or what stands for the spool, where nothing is held.
+            record_id: id of the record.
+        """
+        name = parse_segment_path(origin)
+        segment = None if name is None or self.is_own(name.writer) else self._ledger.segments().get(origin)
+        if segment is None:
+            return []
+        lines = [line for line in self._ledger.segment_lines(segment) if line.id == record_id]
+        found = (self.judge(record) for record in decode_lines(lines))
+        return [one for one in found if one is not None]
+
+    def items(self, goes_on: Callable[[], bool]) -> tuple[list[Held], int]:
+        """Return all that are held, and how many segments were not looked at yet.
+
+        Args:
+            goes_on: is asked before each segment that is new.
+        """
+        facts = self._kept()
+        facts.catch_up(goes_on)
+        found = []
+        for path, rows in facts.known().items():
+            name = parse_segment_path(path)
+            if name is not None and rows and not self.is_own(name.writer):
+                found += [_from_row(row, name.writer) for row in rows]
+        return sorted(found, key=lambda one: (one.at or "", one.id)), facts.left
+
+    def _kept(self) -> SegmentFacts:
+        allowed = self._allowed()
+        with self._lock:
+            if self._facts is None or self._facts[0] != allowed:
+                sign = sha256(" ".join([__version__, *sorted(allowed)]).encode()).hexdigest()
+                version = _ROWS << 32 | int(sign[:8], 16)
+                facts = SegmentFacts(self._layout, self._ledger, "quarantine", version, self._extract)
+                self._facts = (allowed, facts)
+            return self._facts[1]
+
+    def _extract(self, content: bytes) -> list[list[Any]] | None:
+        lines = [item for item in split_segment(content) if isinstance(item, Line)]
+        if not lines or self.is_own(lines[0].writer):
+            return None
+        found = (self.judge(record) for record in decode_lines(lines))
+        return [_to_row(one) for one in found if one is not None] or None
+
+    def _rules(self, record: Record, mark: str) -> _Verdict:
+        allowed = self._allowed()
+        key = (record.id, mark)
+        with self._lock:
+            if self._known[0] != allowed or len(self._known[1]) > _KEPT:
+                self._known = (allowed, {})
+            known = self._known[1]
+        if key in known:
+            return known[key]
+        rules = self._look(record)
+        if rules != (LOST,):  # its text may come with another fetch
+            known[key] = rules
+        return rules
+
+    def _look(self, record: Record) -> _Verdict:
+        try:
+            body = self._ledger.full_body(record)
+        except GitmemError:
+            return (LOST,)
+        return record_rules(body, self._judge)
+
+
+def _held(record: Record, mark: str, rules: _Verdict) -> Held:
+    return Held(
+        f"record:{record.id}",
+        record_ref(record.kind, record.id, None),
+        record.kind,
+        rules,
+        writer=record.writer,
+        at=record.ts,
+        mark=mark,
+    )
+
+
+def _to_row(one: Held) -> list[Any]:
+    return [one.id, one.source_ref, one.kind, list(one.rules), one.at, one.mark]
+
+
+def _from_row(row: list[Any], writer: str) -> Held:
+    item, ref, kind, rules, at, mark = row
+    return Held(item, ref, kind, tuple(rules), writer=writer, at=at, mark=mark)

@@ -14,7 +14,7 @@ from gitmem.durable_file import remove_file, write_file
 from gitmem.errors import GitmemError
 from gitmem.forgotten import Receipts, close_leftover, close_segment
 from gitmem.git_objects import hash_object
-from gitmem.layout import Layout
+from gitmem.layout import LEDGER, Layout
 from gitmem.ledger import Ledger
 from gitmem.proposals import Proposal, ProposalFolder
 
@@ -43,6 +43,14 @@ def clean_set_aside(layout: Layout, ledger: Ledger) -> None:
                 closed = close_leftover(content, ledger.read_segment(segment), receipts)
         if closed != content:
             write_file(path, closed)
+
+
+def clean_long_texts(layout: Layout, receipts: Receipts) -> None:
+    """Remove the long texts of forgotten records from the copy of the ledger, which restores only."""
+    blobs = layout.root / LEDGER / "blobs"
+    for path in blobs.glob("*/*/*") if receipts.records else ():
+        if path.name in receipts.records and not blobs.is_symlink():
+            remove_file(path)
 
 
 def clean_copies(folder: Path, receipts: Receipts) -> None:

@@ -15,7 +15,12 @@ from typing import Final
 from gitmem.errors import GitmemError
 from gitmem.forget_notices import ForgetNotices
 from gitmem.forgotten_branch import ForgottenBranch, Taken
-from gitmem.forgotten_leftovers import clean_copies, clean_proposals, clean_set_aside
+from gitmem.forgotten_leftovers import (
+    clean_copies,
+    clean_long_texts,
+    clean_proposals,
+    clean_set_aside,
+)
 from gitmem.indexer import Indexer
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
@@ -110,7 +115,7 @@ class ForgottenSweep:
             ("proposals", lambda: clean_proposals(parts.proposals, receipts)),
             ("sessions", self._refreeze),
             ("copies", lambda: clean_copies(parts.layout.private / "edit", receipts)),
-            ("ledger", lambda: parts.copy.reconcile(wait=_WAIT)),
+            ("ledger", self._restore_copy),
             ("set aside", lambda: clean_set_aside(parts.layout, parts.ledger)),
             ("caches", self._drop_caches),
             ("index", self._index),
@@ -120,6 +125,11 @@ class ForgottenSweep:
         """Let sessions that go on see their block without what was forgotten."""
         for block in self._parts.snapshots.live():
             self._parts.snapshots.read(block.session)
+
+    def _restore_copy(self) -> None:
+        self._parts.copy.reconcile(wait=_WAIT)
+        if not self._parts.copy.is_left_alone():
+            clean_long_texts(self._parts.layout, self._parts.ledger.receipts())
 
     def _drop_caches(self) -> None:
         with suppress(FileNotFoundError):

@@ -7,6 +7,7 @@ while; it is never packed, so that nothing lives longer, or goes sooner, than wi
 from __future__ import annotations
 
 import heapq
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -163,8 +164,8 @@ def _folders(folder: Path) -> list[Path]:
 
 def _logged(logs: Path) -> Iterator[str]:
     """Yield what reflogs hold, but for the turn lines: theirs are as long as the line itself."""
-    for path in (logs / "HEAD", *sorted((logs / "refs").rglob("*"))):
-        if "gitmem/turns/" in path.as_posix() or not path.is_file():
-            continue
-        with suppress(OSError):
-            yield from parse_reflog(path.read_bytes())
+    paths = [Path(folder) / name for folder, _, names in os.walk(logs) for name in names]
+    for path in sorted(paths):
+        if "gitmem/turns/" not in path.as_posix():
+            with suppress(OSError):
+                yield from parse_reflog(path.read_bytes())

@@ -6,6 +6,7 @@ any moment, and the next one goes on. No lock that a turn needs is ever held.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -281,7 +282,8 @@ def check_commit_graph(layout: Layout) -> GraphState:
 def _size(objects: Path) -> int:
     """Return the bytes on disk of all files below `objects/`."""
     total = 0
-    for path in objects.rglob("*"):
-        with suppress(OSError):
-            total += path.lstat().st_blocks * 512 if path.is_file() else 0
+    for folder, _, names in os.walk(objects):  # passes over folders that Git removes meanwhile
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(f"{folder}/{name}").st_blocks * 512
     return total

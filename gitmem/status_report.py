@@ -15,6 +15,7 @@ from gitmem.curated import PROSE, STORES, NoteList, read_prose, read_store
 from gitmem.git_state import find_lock
 from gitmem.hook_files import HookFiles
 from gitmem.layout import LEDGER, RESCUES, Layout
+from gitmem.maintenance_need import measure_need
 from gitmem.memory_status import MemoryStatus
 from gitmem.operator_branch import OperatorBranch
 from gitmem.proposals import Proposal
@@ -102,6 +103,7 @@ def collect_status(parts: StatusParts) -> Status:
         *_index_findings(parts.index, {*_named_files(parts.notes, stores), parts.turns["astray"]}),
         *(Finding("config", 0, f"gitmem.toml: {problem}") for problem in parts.config.problems),
         *_watch_findings(watch),
+        *_maintenance_findings(layout, watch),
     ]
     return Status(
         _home(parts),
@@ -150,6 +152,13 @@ def _damaged_findings(names: Sequence[str]) -> Iterator[Finding]:
 def _watch_findings(watch: Mapping[str, Any]) -> Iterator[Finding]:
     if watch.get("running"):
         yield from (Finding("watch", 0, f"watch: {reason}") for reason in watch.get("reasons", ()))
+
+
+def _maintenance_findings(layout: Layout, watch: Mapping[str, Any]) -> Iterator[Finding]:
+    reasons = measure_need(layout).reasons
+    if reasons:
+        hint = "gitmem watch sees to it" if watch.get("running") else "To do it: gitmem maintain"
+        yield Finding("maintenance", 0, f"maintenance is due: {', '.join(reasons)}", hint)
 
 
 def _stores(layout: Layout, config: HomeConfig) -> Iterator[dict[str, Any]]:

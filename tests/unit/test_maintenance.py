@@ -271,3 +271,30 @@ def test_git_need_not_be_there(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
         report = home.maintain()
     assert report.commit_graph == "not looked at"
     assert report.packs["after"] == 1
+
+
+def test_status_says_when_it_is_due(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what to do about it; once done it says nothing more."""
+    monkeypatch.setattr(maintenance_need, "LOOSE", 3)
+    with AgentHome.open(root) as home:
+        (found,) = [one for one in home.status().findings if one.id == "maintenance"]
+        assert found.message == "maintenance is due: more than 3 loose objects"
+        assert found.hint == "To do it: gitmem maintain"
+        assert found.exit_code == 0
+        home.maintain()
+        assert not [one for one in home.status().findings if one.id == "maintenance"]
+
+
+def test_the_watcher_starts_it_once_in_a_while(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it is due, and not again within an hour, whoever ran it."""
+    layout = AgentHome.open(root).layout
+    now = 1_800_000_000.0
+    assert not maintenance_need.is_due(layout, now)
+    monkeypatch.setattr(maintenance_need, "LOOSE", 3)
+    assert maintenance_need.is_due(layout, now)
+    write_last(layout, LastRun(now - 3500.0))
+    assert not maintenance_need.is_due(layout, now)
+    write_last(layout, LastRun(now - 3700.0))
+    assert maintenance_need.is_due(layout, now)
+    write_last(layout, LastRun(now + 3700.0))  # a clock was set back
+    assert maintenance_need.is_due(layout, now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, Final
 
@@ -77,7 +77,9 @@ class HeldRecords:
         segment = None if name is None or self.is_own(name.writer) else self._ledger.segments().get(origin)
         if segment is None:
             return []
-        lines = [line for line in self._ledger.segment_lines(segment) if line.id == record_id]
+        near = _lines_with(self._ledger.read_segment(segment), f',"id":"{record_id}",'.encode())
+        items = (item for raw in near for item in split_segment(raw))
+        lines = [item for item in items if isinstance(item, Line) and item.id == record_id]
         found = (self.judge(record) for record in decode_lines(lines))
         return [one for one in found if one is not None]
 
@@ -133,6 +135,15 @@ class HeldRecords:
         except GitmemError:
             return (LOST,)
         return record_rules(body, self._judge)
+
+
+def _lines_with(content: bytes, needle: bytes) -> Iterator[bytes]:
+    """Yield the lines that hold something; taking apart all of a segment for each hit would be slow."""
+    at = content.find(needle)
+    while at >= 0:
+        start, end = content.rfind(b"\n", 0, at) + 1, content.find(b"\n", at)
+        yield content[start : end + 1 if end >= 0 else len(content)]
+        at = content.find(needle, end) if end >= 0 else -1
 
 
 def _held(record: Record, mark: str, rules: _Verdict) -> Held:

@@ -22,7 +22,7 @@ from gitmem.layout import MEMORY
 from gitmem.memory_text import Whole
 from gitmem.note_text import Note
 from gitmem.quarantine_file import NamedItems, QuarantineFile, Release
-from gitmem.quarantine_rules import TOO_LARGE, Held, without_parts
+from gitmem.quarantine_rules import TOO_LARGE, TOO_LONG, Held, without_parts
 from gitmem.records import Record
 from gitmem.times import format_time
 
@@ -207,9 +207,10 @@ class Quarantine:
         held = _named(ref, listed.quarantined)
         if not held and not _named(ref, listed.released):
             raise _unknown(ref)
-        if any(TOO_LARGE in one.rules for one in held):
-            hint = "Divide the file and commit that; its parts are judged anew."
-            raise RefusedError(f"{held[0].path} is too large to be read by anybody", hint=hint)
+        for one in held:
+            if TOO_LARGE in one.rules or (one.kind == "entry" and TOO_LONG in one.rules):
+                hint = "Divide it and commit that; its parts are judged anew."
+                raise RefusedError(f"{one.path or ref} is too large to be shown to an agent", hint=hint)
         at = format_time(self._now())
         self._file.release(Release(one.id, one.mark, one.parts, one.source_ref, at) for one in held)
         return QuarantineChange(released=held)

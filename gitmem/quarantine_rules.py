@@ -19,6 +19,8 @@ from gitmem.note_text import split_sections
 MOST_JUDGED: Final = 1_048_576
 #: Characters of an entry that are judged, here as everywhere.
 _MOST_OF_ENTRY: Final = 65_536
+#: Characters at each end of a text that are judged together with those of its neighbours.
+_END: Final = 240
 #: A longer text is not taken apart, which costs its square.
 _MOST_DIVIDED: Final = 262_144
 
@@ -90,7 +92,7 @@ def record_rules(body: Mapping[str, Any], judge: JudgeIn) -> tuple[str, ...]:
     texts = [text for text in _texts(body) if text.strip()]
     if sum(map(len, texts)) > MOST_JUDGED:
         return (TOO_LONG,)
-    joined = ["\n".join(texts)] if len(texts) > 1 else []
+    joined = ["\n".join(map(_ends_of, texts))] if len(texts) > 1 else []
     return _rules_of(hit for text in [*texts, *joined] for hit in judge(text, "context"))
 
 
@@ -198,6 +200,11 @@ def holds_entry(content: bytes | None, text: str) -> bool:
 
 def _rules_of(hits: Iterator[Finding] | Sequence[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(hit.rule for hit in hits))
+
+
+def _ends_of(text: str) -> str:
+    """Return what of a text can be one sentence with the text before or behind it."""
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n\n{text[-_END:]}"
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -10,10 +10,13 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Final
 
+from gitmem.durable_file import write_file
 from gitmem.errors import GitmemError
 from gitmem.forget_notices import ForgetNotices
+from gitmem.forgotten import Receipts
 from gitmem.forgotten_branch import ForgottenBranch, Taken
 from gitmem.forgotten_leftovers import (
     clean_copies,
@@ -79,17 +82,22 @@ class ForgottenSweep:
     def __init__(self, parts: SweepParts) -> None:
         self._parts = parts
         self._notices = ForgetNotices(parts.layout)
+        self._mark = parts.layout.private / "cleaned"
 
-    @property
-    def is_due(self) -> bool:
-        """Whether receipts came into force behind which nobody has cleaned up."""
-        return bool(self._notices.read())
+    def is_done(self) -> bool:
+        """Say whether all was cleaned under the receipts that are in force now."""
+        receipts = self._parts.ledger.receipts()
+        try:
+            return not receipts.lines or self._mark.read_text("ascii") == _digest(receipts)
+        except (OSError, UnicodeDecodeError):
+            return False
 
     def sweep(self) -> Swept:
         """Do everything that is to be done."""
         notices = self._notices.read()
+        receipts = self._parts.ledger.receipts()
         done = Swept()
-        for name, work in self._steps(done):
+        for name, work in self._steps(done, receipts):
             try:
                 work()
             except (GitmemError, OSError) as error:
@@ -97,13 +105,13 @@ class ForgottenSweep:
             self._parts.step(f"{name} cleaned")
         # What waits for the operator's branch waits without its words: only this brings them off the branch.
         if not done.warnings and done.taken.reason is None:
+            write_file(self._mark, _digest(receipts).encode(), durable=False)
             self._notices.drop(notices)
             self._parts.step("notices dropped")
         return done
 
-    def _steps(self, done: Swept) -> Sequence[tuple[str, Callable[[], object]]]:
+    def _steps(self, done: Swept, receipts: Receipts) -> Sequence[tuple[str, Callable[[], object]]]:
         parts = self._parts
-        receipts = parts.ledger.receipts()
 
         def take() -> None:
             done.taken = parts.files.close(receipts)
@@ -141,3 +149,8 @@ class ForgottenSweep:
             reasons = self._parts.indexer.catch_up().reasons
             if reasons:
                 raise OSError("; ".join(reasons))
+
+
+def _digest(receipts: Receipts) -> str:
+    names = sorted(f"{kind}/{name}" for kind, name in receipts.lines)
+    return sha256("\n".join(names).encode()).hexdigest()

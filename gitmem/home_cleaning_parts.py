@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gitmem.commit_signing import is_signing
 from gitmem.errors import GitmemError
@@ -14,6 +14,9 @@ from gitmem.home_writing_parts import WritingParts
 
 if TYPE_CHECKING:
     from gitmem.forgotten_sweep import ForgottenSweep, Swept
+
+#: Seconds to wait for whoever writes a turn.
+_WAIT: Final = 5.0
 
 
 class CleaningParts(WritingParts):
@@ -53,6 +56,13 @@ class CleaningParts(WritingParts):
         finally:
             self._is_sweeping = False
         return self.swept.warnings
+
+    def restore_copy(self) -> None:
+        """Let the ledger's copy on disk hold what a remote brought, and nothing that it says is forgotten."""
+        self.ledger_copy.reconcile(wait=_WAIT)
+        if not self.forgotten.is_done():
+            ForgetNotices(self.layout).put()
+            self.settle_forgotten()
 
     def recover(self) -> None:
         """Do what the last process left undone; a home that cannot be written is still read."""

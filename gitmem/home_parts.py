@@ -223,7 +223,7 @@ class HomeParts(CleaningParts):
                 branch=self.branch,
                 remotes=self.remotes,
                 settle=self.settle_all,
-                restore_copy=lambda: self.ledger_copy.reconcile(wait=5.0),
+                restore_copy=self.restore_copy,
                 connect=RemoteConnector(self.layout).connect,
                 now=self.now,
                 quarantined=lambda: self.quarantine.news(SYNC_SECONDS),

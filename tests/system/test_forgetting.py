@@ -427,6 +427,25 @@ class TestMachines:
             assert machine.home.verify(full=True).ok
             machine.close()
 
+    def test_what_only_this_machine_keeps_is_cleaned_too(self, tmp_path: Path) -> None:
+        """A pending write and a proposal of the other machine: gone with the sync, without another turn."""
+        one = first_machine(tmp_path)
+        two = next_machine(tmp_path, "b", one.remote)
+        one.home.entries("memory").add(f"{WORD} is the hint.")
+        one.sync()
+        two.sync()
+        two.home.config_set("gitmem.writeApproval", "true")
+        two.home.memory("replace", content=f"{WORD} is another.", old_text=WORD)
+        assert len(two.home.proposals()) == 1
+        assert WORD in str(two.home.session("s9").prompt_block())
+        one.home.forget_matching(WORD)
+        one.sync()
+        two.sync()
+        assert two.home.proposals() == []
+        assert speakers(two.home, two.root, WORD) == []
+        for machine in (one, two):
+            machine.close()
+
     def test_an_old_clone_does_not_bring_it_back(self, tmp_path: Path) -> None:
         """A machine that never heard of it syncs later, with edits of its own on top."""
         one = first_machine(tmp_path)

@@ -29,8 +29,8 @@ from gitmem.repository import (
 _REMOTES: Final = "refs/remotes/"
 #: What Git, and gitmem in its words, say of a commit that was made in this work tree.
 _MADE: Final = re.compile(
-    r"commit(?: \((?:initial|amend|merge|cherry-pick)\))?:|cherry-pick\b|revert\b|am\b"
-    r"|rebase(?: -i)?(?: \((?!start|finish|abort|reset|checkout)[a-z]+\))?:"
+    r"commit(?: \((?:initial|amend|merge|cherry-pick)\))?:|cherry-pick\b|revert\b|am\b|rebase(?: -i)?:"
+    r"|(?:rebase|pull)\b[^:]*\((?:pick|reword|edit|squash|fixup|continue)\):"
 )
 _LINE: Final = re.compile(r"([0-9a-f]{40}) ([0-9a-f]{40}) [^\t]*\t?(.*)")
 
@@ -74,6 +74,8 @@ class Arrivals:
             if head is None or not is_in(self._entry(head, path)):
                 return None
             evidence = _Evidence(self._repository, self._layout)
+            if evidence.is_all_from_elsewhere(head):
+                return True
             first = self._first(head, path, is_in)
             return evidence.is_anything and not any(map(evidence.was_made_here, first))
         return True  # a history that cannot be read vouches for nothing
@@ -134,12 +136,18 @@ class _Evidence:
         branch = repository.head().branch
         steps = [*_steps(layout.git_dir / "logs" / "HEAD")]
         self._steps = [*_steps(layout.common_dir / "logs" / branch)] if branch else steps
-        self._made = {new for new, word in [*steps, *self._steps] if _MADE.match(word)}
+        # Other work trees have their own HEAD, and their branches' logs lie here.
+        others = (step for log in _branch_logs(layout) for step in _steps(log))
+        self._made = {new for new, word in (*steps, *others) if _MADE.match(word)}
 
     @property
     def is_anything(self) -> bool:
         """Whether anything ever came from elsewhere."""
         return bool(self._tips) or any(not _MADE.match(word) for _, word in self._steps)
+
+    def is_all_from_elsewhere(self, head: str) -> bool:
+        """Say whether nothing up to a commit was made here, as in a fresh clone."""
+        return not self._made and any(self._is_ancestor(head, tip) for tip in self._tips)
 
     def was_made_here(self, commit: str) -> bool:
         """Say whether a commit was made here."""
@@ -164,6 +172,14 @@ class _Evidence:
         with suppress(GitmemError):
             return self._repository.is_ancestor(old, new)
         return False
+
+
+def _branch_logs(layout: Layout) -> Iterator[Path]:
+    """Yield the reflogs of all branches but the turn lines."""
+    folder = layout.common_dir / "logs" / "refs" / "heads"
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.relative_to(folder).as_posix().startswith("gitmem/"):
+            yield path
 
 
 def _steps(log: Path) -> Iterator[tuple[str, str]]:

@@ -255,6 +255,32 @@ def test_what_was_written_here_is_not_in_quarantine(pair: tuple[Machine, Machine
     assert set(theirs) == {"message", "note", "entry"}
 
 
+def test_own_commits_are_told_from_others_however_they_were_made(pair: tuple[Machine, Machine]) -> None:
+    """A merge, a rebase, an amended commit, a branch of one's own: what was written here stays one's own."""
+    victim, attacker = pair
+    smuggle(attacker, {"notes/their1.md": f"{POISON}\n"})
+    attacker.sync()
+    smuggle(victim, {"notes/own1.md": f"{POISON}\n"})
+    victim.sync()
+    attacker.sync()
+    smuggle(attacker, {"notes/their2.md": f"{POISON}\n"})
+    attacker.sync()
+    smuggle(victim, {"notes/own2.md": f"{POISON}\n"})
+    git("pull", "-q", "--rebase", "origin", "main", cwd=victim.root)
+    smuggle(victim, {"notes/own3.md": f"{POISON}\n"})
+    git("commit", "-q", "--amend", "--no-verify", "-m", "again", cwd=victim.root)
+    git("switch", "-q", "-c", "mine", cwd=victim.root)
+    smuggle(victim, {"notes/own4.md": f"{POISON}\n"})
+    git("switch", "-q", "main", cwd=victim.root)
+    git("merge", "-q", "--no-ff", "-m", "mine", "mine", cwd=victim.root)
+    git("push", "-q", "origin", "main", cwd=victim.root)
+    (victim.root / ".git/gitmem/quarantine.json").unlink()
+    held = [one.path for one in victim.home.quarantine().quarantined]
+    assert held == ["notes/their1.md", "notes/their2.md"]
+    victim.home.remote_remove("origin")
+    assert [one.path for one in victim.home.quarantine().quarantined] == held
+
+
 def test_an_edit_of_ones_own_does_not_let_it_through(pair: tuple[Machine, Machine]) -> None:
     """The agent's own addition to a poisoned note does not make the poison its own."""
     victim, attacker = pair

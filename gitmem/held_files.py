@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from gitmem import __version__
 from gitmem.arrivals import Arrivals
+from gitmem.authored_files import episode_id
 from gitmem.authored_text import BOM, Problem, decode_text
 from gitmem.blocked_parts import BlockedPart
 from gitmem.config import HomeConfig
@@ -24,6 +25,7 @@ from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES
 from gitmem.durable_file import write_file
 from gitmem.entries import Entry, entry_digest, entry_id, parse_store
 from gitmem.errors import GitmemError
+from gitmem.front_matter import read_front_matter
 from gitmem.git_objects import hash_object
 from gitmem.layout import EPISODES, MEMORY, NOTES, WORK, Layout
 from gitmem.memory_files import file_id
@@ -76,7 +78,7 @@ class HeldFiles:
         file: remembers what came from elsewhere.
         judge: the scanner.
         allowed: returns what this machine allows.
-        ref_of: returns the ref of the note at a path.
+        note_ref: returns the ref of the note at a path.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class HeldFiles:
         file: QuarantineFile,
         judge: JudgeIn,
         allowed: Callable[[], frozenset[str]],
-        ref_of: Callable[[str], str],
+        note_ref: Callable[[str], str],
     ) -> None:
         self._layout = layout
         self._repository = repository
@@ -96,7 +98,7 @@ class HeldFiles:
         self._file = file
         self._judge = judge
         self._allowed = allowed
-        self._ref_of = ref_of
+        self._note_ref = note_ref
         self._arrivals = Arrivals(repository, layout)
         self._clean = _CleanBlobs(layout.derived / "facts" / "quarantine-files.json")
         self._lock = threading.Lock()
@@ -122,7 +124,7 @@ class HeldFiles:
         blob = hash_object("blob", content)
         if len(content) > MAX_FILE:
             came = self._came(f"blob:{blob}", path, lambda one: one is not None and len(one) > MAX_FILE)
-            return self._held(kind, path, blob, (TOO_LARGE,), ()) if came else None
+            return self._held(kind, path, content, (TOO_LARGE,), ()) if came else None
         parts = self._refused(path, blob, content)
         rules = [part.rules for part in parts if self._came_part(path, part)]
         name = tuple(dict.fromkeys(hit.rule for hit in self._judge(path, "context")))
@@ -131,7 +133,7 @@ class HeldFiles:
         if not rules:
             return None
         marks = tuple(mark_of(part.text) for part in parts)
-        return self._held(kind, path, blob, tuple(dict.fromkeys(r for some in rules for r in some)), marks)
+        return self._held(kind, path, content, tuple(dict.fromkeys(r for some in rules for r in some)), marks)
 
     def entry(self, text: str, path: str | None = None) -> Held | None:
         """Return an entry if it is held or was released.
@@ -290,9 +292,17 @@ class HeldFiles:
             self._file.remember_origin(key, came=known)
         return known
 
-    def _held(self, kind: str, path: str, blob: str, rules: tuple[str, ...], marks: tuple[str, ...]) -> Held:
-        ref = self._ref_of(path) if kind == "note" else f"file:{file_id(path)}"
-        return Held(f"blob:{blob}", ref, kind, rules, path, mark=blob, parts=marks)
+    def _held(
+        self, kind: str, path: str, content: bytes, rules: tuple[str, ...], marks: tuple[str, ...]
+    ) -> Held:
+        blob, ref = hash_object("blob", content), f"file:{file_id(path)}"
+        others = (ref,)
+        if kind == "note":
+            ref = self._note_ref(path)
+        elif kind == "episode":
+            front = read_front_matter(content.decode("utf-8", "replace"))
+            ref = f"episode:{episode_id(path, front)}"
+        return Held(f"blob:{blob}", ref, kind, rules, path, mark=blob, parts=marks, aliases=others)
 
     def _sign(self) -> str:
         limits = [str(self._config.memory[target].char_limit) for target in STORES]

@@ -18,7 +18,7 @@ from gitmem.segment_facts import SegmentFacts
 from gitmem.writer import writers_of
 
 #: Of the rows that are kept of a segment.
-_ROWS: Final = 1
+_ROWS: Final = 2
 #: Verdicts kept in a process.
 _KEPT: Final = 20_000
 
@@ -155,13 +155,23 @@ def _held(record: Record, mark: str, rules: _Verdict) -> Held:
         writer=record.writer,
         at=record.ts,
         mark=mark,
+        aliases=tuple(_aliases(record)),
     )
 
 
+def _aliases(record: Record) -> Iterator[str]:
+    """Yield the refs of what a record is a part of, and of the object that it is a snapshot of."""
+    yield f"turn:{record.turn}"
+    if record.object is not None:
+        yield f"{record.kind}:{record.object}"
+    if record.kind == "session" and record.session is not None:
+        yield f"session:{record.session}"
+
+
 def _to_row(one: Held) -> list[Any]:
-    return [one.id, one.source_ref, one.kind, list(one.rules), one.at, one.mark]
+    return [one.id, one.source_ref, one.kind, list(one.rules), one.at, one.mark, list(one.aliases)]
 
 
 def _from_row(row: list[Any], writer: str) -> Held:
-    item, ref, kind, rules, at, mark = row
-    return Held(item, ref, kind, tuple(rules), writer=writer, at=at, mark=mark)
+    item, ref, kind, rules, at, mark, aliases = row
+    return Held(item, ref, kind, tuple(rules), writer=writer, at=at, mark=mark, aliases=tuple(aliases))

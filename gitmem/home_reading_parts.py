@@ -138,7 +138,7 @@ class ReadingParts:
             file=self.quarantine_file,
             judge=self._scan_in,
             allowed=lambda: self.allowed,
-            ref_of=self._note_ref,
+            note_ref=self._note_ref,
         )
         records = HeldRecords(self.layout, self.ledger, self._scan_in, lambda: self.allowed)
         return records, files, self.quarantine_file, NamedItems(self.layout)

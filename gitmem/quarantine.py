@@ -253,7 +253,9 @@ def held_source(ref: str, rules: Sequence[str]) -> Unavailable:
 
 def _named(ref: str, items: Sequence[Held]) -> list[Held]:
     """Return the items that a text names: all of a file by its path or ref."""
-    exact = [one for one in items if ref in (one.id, one.source_ref, one.path, _bare(one.source_ref))]
+    exact = [
+        one for one in items if ref in (one.id, one.source_ref, one.path, _bare(one.source_ref), *one.aliases)
+    ]
     if exact:
         return exact
     found = [one for one in items if _is_beginning(ref, one)]
@@ -262,6 +264,8 @@ def _named(ref: str, items: Sequence[Held]) -> list[Held]:
 
 def _is_beginning(ref: str, item: Held) -> bool:
     kind, colon, name = ref.rpartition(":")
+    if kind.startswith("tool_execution:"):  # its command, its output: one record
+        return item.id == f"record:{_bare(ref)}"
     if len(name) < _LEAST or (colon and kind != item.id.partition(":")[0]):
         return False
     return any(one.startswith(name) for one in (item.id.partition(":")[2], _bare(item.source_ref)))

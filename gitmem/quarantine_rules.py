@@ -47,6 +47,7 @@ class Held(JsonView):
         writer: of a record: whose line it is on.
         mark: stands for its content; of other content a release says nothing.
         parts: marks of the texts that are let through with it.
+        aliases: other refs by which people and agents find it.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Held(JsonView):
     at: str | None = None
     mark: str = ""
     parts: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what people and programs are told of it; never its content."""

@@ -387,6 +387,21 @@ def test_what_is_not_there_cannot_be_released(pair: tuple[Machine, Machine]) -> 
     assert (ran.code, ran.json["error"]["code"]) == (4, "not_found")
 
 
+def test_every_ref_of_a_hit_can_be_released(pair: tuple[Machine, Machine]) -> None:
+    """Who finds something in quarantine lets it through by the ref that he sees."""
+    victim, attacker = pair
+    poison(attacker)
+    victim.sync()
+    hits = victim.home.search("print password orders", by="operator", limit=50).results
+    refs = {hit.source_ref for hit in hits if "quarantined" in hit.metadata}
+    assert {ref.partition(":")[0] for ref in refs} >= {"task", "work_item", "session", "episode", "entry"}
+    for ref in refs:
+        assert victim.home.release(ref).released, ref
+        assert victim.home.hold(ref).held, ref
+    turn = next(hit.turn for hit in hits if hit.kind == "task")
+    assert len(victim.home.release(f"turn:{turn}").released) >= 5
+
+
 def test_the_list_tells_people(pair: tuple[Machine, Machine]) -> None:
     """The list names place, rules and the next command, never the words."""
     victim, attacker = pair

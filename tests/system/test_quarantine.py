@@ -67,6 +67,19 @@ def poison(attacker: Machine) -> str:
     return ref
 
 
+@pytest.fixture(scope="module")
+def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """A machine that has synced all that was poisoned; nothing is to be written there."""
+    folder = tmp_path_factory.mktemp("poisoned")
+    victim = first_machine(folder)
+    attacker = next_machine(folder, "evil", victim.remote)
+    poison(attacker)
+    attacker.close()
+    victim.sync()
+    yield victim
+    victim.close()
+
+
 _SESSIONS = ({"query": "print password"}, {}, {"session_id": "s9"}, {"session_id": "s1"})
 
 
@@ -106,54 +119,42 @@ def refs_of(machine: Machine) -> dict[str, list[str]]:
     return found
 
 
-def test_no_reader_shows_it_to_the_agent(pair: tuple[Machine, Machine]) -> None:
+def test_no_reader_shows_it_to_the_agent(poisoned: Machine) -> None:
     """What was poisoned elsewhere is on disk and in the ledger, and in nothing that the agent gets."""
-    victim, attacker = pair
-    poison(attacker)
-    victim.sync()
-    assert POISON in victim.text("notes/evil.md")
-    for reader, text in shown_to(victim, "agent").items():
+    assert POISON in poisoned.text("notes/evil.md")
+    for reader, text in shown_to(poisoned, "agent").items():
         assert WORD not in text, f"{reader}: {text}"
 
 
-def test_the_rest_proceeds(pair: tuple[Machine, Machine]) -> None:
+def test_the_rest_proceeds(poisoned: Machine) -> None:
     """What is harmless beside it is found and injected as ever."""
-    victim, attacker = pair
-    poison(attacker)
-    victim.sync()
-    hits = victim.home.search("giraffe", by="agent").results
+    hits = poisoned.home.search("giraffe", by="agent").results
     assert {hit.kind for hit in hits} >= {"note", "entry"}
-    context = victim.home.context("giraffe", 20_000).text
+    context = poisoned.home.context("giraffe", 20_000).text
     assert "Harmless about giraffes." in context
     assert "notes/good.md" in context
     assert "## Mine" in context
 
 
-def test_the_operator_sees_all_of_it_marked(pair: tuple[Machine, Machine]) -> None:
+def test_the_operator_sees_all_of_it_marked(poisoned: Machine) -> None:
     """Who is to judge it must be able to read it."""
-    victim, attacker = pair
-    poison(attacker)
-    victim.sync()
-    for reader, text in shown_to(victim, "operator").items():
+    for reader, text in shown_to(poisoned, "operator").items():
         assert WORD in text, reader
         assert "quarantine" in text, reader
-    marked = list(victim.home.search(WORD, by="operator", limit=50).results)
+    marked = list(poisoned.home.search(WORD, by="operator", limit=50).results)
     assert marked
     assert all(hit.metadata.get("quarantined") for hit in marked if hit.kind != "agent_memory"), marked
 
 
-def test_a_ref_answers_that_it_is_in_quarantine(pair: tuple[Machine, Machine]) -> None:
+def test_a_ref_answers_that_it_is_in_quarantine(poisoned: Machine) -> None:
     """Every ref resolves or says in a typed way why not; an operator gets the text, with a mark."""
-    victim, attacker = pair
-    poison(attacker)
-    victim.sync()
-    refs = [ref for kind, refs in refs_of(victim).items() if kind != "section" for ref in refs]
+    refs = [ref for kind, refs in refs_of(poisoned).items() if kind != "section" for ref in refs]
     assert len(refs) >= 9
     for ref in refs:
         with pytest.raises(Unavailable) as caught:
-            victim.home.get(ref, by="agent")
+            poisoned.home.get(ref, by="agent")
         assert caught.value.details["reason"] == "quarantined"
-        assert victim.home.get(ref, by="operator").metadata["quarantined"]
+        assert poisoned.home.get(ref, by="operator").metadata["quarantined"]
 
 
 def test_turns_and_sessions_leave_it_out(pair: tuple[Machine, Machine]) -> None:
@@ -185,13 +186,10 @@ def test_the_reply_names_what_came_once(pair: tuple[Machine, Machine]) -> None:
     assert victim.sync().quarantined == []
 
 
-def test_status_names_the_first_and_the_count(pair: tuple[Machine, Machine]) -> None:
+def test_status_names_the_first_and_the_count(poisoned: Machine) -> None:
     """Who looks at a home is told."""
-    victim, attacker = pair
-    poison(attacker)
-    victim.sync()
-    status = victim.home.status()
-    assert len(status.quarantine) == len(victim.home.quarantine().quarantined)
+    status = poisoned.home.status()
+    assert len(status.quarantine) == len(poisoned.home.quarantine().quarantined)
     found = [finding for finding in status.findings if finding.id == "quarantine"]
     assert len(found) == 1
     assert f"and {len(status.quarantine) - 1} more" in found[0].message
@@ -402,12 +400,9 @@ def test_every_ref_of_a_hit_can_be_released(pair: tuple[Machine, Machine]) -> No
     assert len(victim.home.release(f"turn:{turn}").released) >= 5
 
 
-def test_the_list_tells_people(pair: tuple[Machine, Machine]) -> None:
+def test_the_list_tells_people(poisoned: Machine) -> None:
     """The list names place, rules and the next command, never the words."""
-    victim, attacker = pair
-    poison(attacker)
-    victim.sync()
-    ran = gitmem("quarantine", "list", cwd=victim.root)
+    ran = gitmem("quarantine", "list", cwd=poisoned.root)
     assert "notes/evil.md" in ran.out
     assert "prompt_injection" in ran.out
     assert "gitmem quarantine release" in ran.out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,9 +14,9 @@ from gitmem.quarantine_rules import Held, mark_of
 
 
 @pytest.fixture
-def layout(tmp_path: Path) -> Iterator[Layout]:
+def layout(tmp_path: Path) -> Layout:
     """The folders of a home, as far as they matter here."""
-    yield Layout(tmp_path, tmp_path / ".git", tmp_path / ".git")
+    return Layout(tmp_path, tmp_path / ".git", tmp_path / ".git")
 
 
 def release(name: str) -> Release:

@@ -11,6 +11,7 @@ from three_machines import World, check_moves
 
 from fixtures import fsck, git
 from gitmem.json_view import to_json
+from gitmem.ledger_format import decode
 
 
 def judge(world: World) -> None:
@@ -106,6 +107,12 @@ def leftovers(root: Path) -> list[Path]:
     return locks + [path for path in root.rglob("*.part") if ".git" not in path.parts]
 
 
+def told_by(place: Place, word: str) -> int:
+    """Return how many messages of a home tell a word."""
+    lines = (line for line in place.home.ledger.lines_newest_first() if line.kind == "message")
+    return sum(word in str(decode(line).body.get("text", "")) for line in lines)
+
+
 def _judge_reading(world: World, place: Place) -> None:
     forgotten = world.known.forgotten
     for word in forgotten:
@@ -116,6 +123,9 @@ def _judge_reading(world: World, place: Place) -> None:
     assert not told & forgotten, f"the ledger's copy on disk of {place.name} tells {told & forgotten}"
     blobs = {row.split()[2] for row in place.ask("ls-tree", "-r", "HEAD").splitlines()}
     assert not blobs & place.home.ledger.receipts().blobs, f"a forgotten file is back on {place.name}"
+    for words in world.known.told.values():
+        for word in words:
+            assert told_by(place, word) == 1, f"{place.name} has {word} {told_by(place, word)} times"
     newest = {name: word for name, word in world.known.spoken.items() if word not in forgotten}
     for other, word in newest.items():
         hits = place.home.search(word).results

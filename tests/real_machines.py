@@ -8,7 +8,8 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +39,7 @@ class Known:
         removed_entries: entries that were taken out of the store.
         records: ids of acknowledged records -> their word.
         spoken: machine -> word of its newest message.
+        told: machine -> words of messages that another process recorded and was acknowledged.
         forgotten: words of messages and entries that are forgotten.
         kept: commits that a copy of a folder has, so that nobody may take them for their own.
     """
@@ -49,6 +51,7 @@ class Known:
     removed_entries: set[str] = field(default_factory=set)
     records: dict[str, str] = field(default_factory=dict)
     spoken: dict[str, str] = field(default_factory=dict)
+    told: dict[str, tuple[str, ...]] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
 
@@ -178,7 +181,27 @@ class Place:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
 
-    # Kills
+    # Other processes
+
+    @contextmanager
+    def meanwhile(self, act: Callable[[AgentHome], object]) -> Iterator[None]:
+        """Let another process act on this home while the block goes on."""
+        self.home.close()
+        pid = os.fork()
+        if pid == 0:
+            code = 70
+            try:
+                with self._opened() as home:
+                    act(home)
+                code = 0
+            finally:
+                os._exit(code)
+        self.home = self._opened()
+        try:
+            yield
+        finally:
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        assert code == 0, f"a process of {self.name} failed: {code}"
 
     def killed(self, at: int, act: Callable[[AgentHome], None]) -> bool:
         """Let another process act, killed at its `at`-th lasting step; say whether it got through."""

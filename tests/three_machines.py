@@ -83,7 +83,8 @@ class World:
             ("agent", 10, self._agent), ("operator", 9, self._operator), ("sync", 7, self.sync),
             ("killed", 2, self._killed), ("reopen", 1, self._reopen), ("away", 1, self._away),
             ("collect", 1, self._collect), ("join", 1, self._join), ("copy", 1, self._copy),
-            ("back up", 1, self._back_up), ("restore", 1, self._restore),
+            ("back up", 1, self._back_up), ("restore", 1, self._restore), ("clock", 1, self._clock),
+            ("at once", 2, self._at_once), ("busy", 1, self._busy),
         ]  # fmt: skip
         kind, _, act = self.chance.choices(kinds, [weight for _, weight, _ in kinds])[0]
         self.story.append(f"{place.name}: {kind} …")
@@ -199,6 +200,35 @@ class World:
         saved.rename(place.root)
         place.home = place._opened()
         return place.name
+
+    def _clock(self, place: Place) -> str:
+        """Set a machine's clock ahead or back."""
+        place.days = self.chance.choice(_CLOCKS)
+        return f"{place.days} days"
+
+    def _at_once(self, place: Place) -> str:
+        """Let two machines sync with one remote at the same time."""
+        remote = place.remotes[0]
+        others = [other for other in self.places if remote in other.remotes and other is not place]
+        other = self.chance.choice(others) if others else place
+        with other.meanwhile(lambda home: home.sync(remote)):
+            place.home.sync(remote)
+        return f"{other.name} {remote}"
+
+    def _busy(self, place: Place) -> str:
+        """Let another process of a machine record turns while this one syncs."""
+        words = [self.known.word() for _ in range(4)]
+
+        def talk(home: AgentHome) -> None:
+            for word in words:
+                home.record(
+                    [{"kind": "message", "role": "user", "text": f"Meanwhile {word}"}], session="busy"
+                )
+
+        with place.meanwhile(talk):
+            place.home.sync(self.chance.choice(place.remotes))
+        self.known.told[place.name] = self.known.told.get(place.name, ()) + tuple(words)
+        return f"{words}"
 
     # The end
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Final, Protocol, TypeVar
 
 from gitmem.errors import CorruptionError
@@ -19,6 +20,8 @@ LARGEST_DELTA: Final = 4 << 20
 _SMALLEST: Final = 100
 #: Bytes at the start of a file by which its versions know each other.
 _START: Final = 64
+#: Longest chain of deltas, each of which a reader has to go through; Git's own limit is 50.
+DEEPEST: Final = 20
 #: Whole versions that a further one is tried against.
 _WINDOW: Final = 3
 #: A delta of at most so many bytes is not worth the search for a shorter one.
@@ -79,8 +82,37 @@ def by_start(entries: Iterable[S]) -> Iterable[Sequence[S]]:
     return groups.values()
 
 
-def with_deltas(groups: Iterable[Sequence[S]]) -> Iterator[PackEntry]:
-    """Yield all entries; of each group the longest whole, and others as deltas where that saves something."""
+def chain_heights(bases: Mapping[str, str]) -> dict[str, int]:
+    """Return, for each object that is whole, how many deltas lead to it at most, one on the other.
+
+    Args:
+        bases: the id of the base of each delta, by the delta's own id.
+    """
+    roots: dict[str, tuple[str, int]] = {}
+    for one in bases:
+        path = []
+        while one in bases and one not in roots:
+            path.append(one)
+            one = bases[one]  # noqa: PLW2901
+        root, depth = roots.get(one, (one, 0))
+        for step in reversed(path):
+            depth += 1
+            roots[step] = root, depth
+    heights: dict[str, int] = defaultdict(int)
+    for root, depth in roots.values():
+        heights[root] = max(heights[root], depth)
+    return dict(heights)
+
+
+def with_deltas(
+    groups: Iterable[Sequence[S]], heights: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[PackEntry]:
+    """Yield all entries; of each group the longest whole, and others as deltas where that saves something.
+
+    Args:
+        groups: of entries.
+        heights: of chains of deltas that are among the entries already; none becomes longer than a limit.
+    """
     for group in groups:
         if len(group) == 1:
             yield group[0].read()
@@ -89,7 +121,7 @@ def with_deltas(groups: Iterable[Sequence[S]]) -> Iterator[PackEntry]:
         for entry in sorted(group, key=lambda entry: (-entry.head()[1], entry.id)):
             content = entry.inflate()
             whole = entry.read()
-            delta = _shortest(entry, content, bases)
+            delta = _shortest(entry, content, bases) if heights.get(entry.id, 0) < DEEPEST else None
             if delta is not None and len(delta.raw) < len(whole.raw):
                 yield delta
             else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gitmem.pack_deltas import by_start, with_deltas
+from gitmem.pack_deltas import by_start, chain_heights, with_deltas
 from gitmem.pack_files import OwnPack, drop_stale_index, own_packs
 from gitmem.pack_maintenance import MergeReport, remove_merged, write_merged
 from gitmem.pack_sources import PackSource, PackSources
@@ -80,9 +80,12 @@ def next_rollup(packs: Sequence[OwnPack], limits: RollupLimits) -> list[OwnPack]
 
 
 def _write(folder: Path, sources: PackSources) -> int:
-    count, entries = sources.entries()
+    count, found = sources.entries()
+    entries = [*found]
+    bases = {entry.id: base for entry in entries if (base := entry.base()) is not None}
     level = min(max(one.pack.level for one in sources.readable) + 1, _HIGHEST)
-    write_merged(folder, sources.readable, count, with_deltas(by_start(entries)), level=level)
+    stored = with_deltas(by_start(entries), chain_heights(bases))
+    write_merged(folder, sources.readable, count, stored, level=level)
     return 1
 
 

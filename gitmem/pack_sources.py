@@ -50,6 +50,10 @@ class StoredEntry:
         parsed = parse_entry(self.content[self.row.offset : self.row.offset + _LONGEST_HEADER])
         return parsed.kind, parsed.size
 
+    def base(self) -> str | None:
+        """Return the id of a delta's base; None for an object that is stored whole."""
+        return parse_entry(self.content[self.row.offset : self.row.offset + _LONGEST_HEADER]).base
+
     def inflate(self) -> bytes:
         """Return the content of an object that is stored whole."""
         raw = self.content[self.row.offset : self.row.end]

@@ -201,15 +201,20 @@ class RefPacking:
     def _remove(self, name: str, value: str) -> bool:
         """Remove one ref's file, under its lock and unless it changed; what somebody holds is left."""
         path = self._common / name
-        self._remove_stale(path)
         with suppress(HomeLocked, FileExistsError, NotADirectoryError):
             if not path.exists():
                 return False
-            with git_lock(path, wait=0, mark=self._mark):
-                self._step("ref locked")
-                if _read(path) == value:
-                    return remove_file(path)
+            try:
+                return self._remove_locked(path, value)
+            except HomeLocked:
+                self._remove_stale(path)
+            return self._remove_locked(path, value)
         return False
+
+    def _remove_locked(self, path: Path, value: str) -> bool:
+        with git_lock(path, wait=0, mark=self._mark):
+            self._step("ref locked")
+            return _read(path) == value and remove_file(path)
 
     def _remove_stale(self, path: Path) -> None:
         """Remove a lock that a killed run of maintenance left: it is a link to this file of its own."""
@@ -239,11 +244,17 @@ def count_loose_tags(common_dir: Path, most: int) -> int:
 def clashes(names: Iterable[str], packed: Iterable[str]) -> Iterator[str]:
     """Yield the names that need a folder where a packed ref stands, or stand where one needs a folder."""
     known = {*packed}
-    folders = {name[:at] for name in known for at, letter in enumerate(name) if letter == "/"}
+    folders = {folder for name in known for folder in _above(name)}
     for name in names:
-        above = {name[:at] for at, letter in enumerate(name) if letter == "/"}
-        if name in folders or above & known:
+        if name in folders or not known.isdisjoint(_above(name)):
             yield name
+
+
+def _above(name: str) -> Iterator[str]:
+    at = name.find("/")
+    while at >= 0:
+        yield name[:at]
+        at = name.find("/", at + 1)
 
 
 def _names(common_dir: Path) -> Iterator[str]:

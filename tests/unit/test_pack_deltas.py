@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gitmem.git_objects import make_object, make_tree
 from gitmem.git_transport.pack_stream import apply_delta
 from gitmem.loose_objects import LooseObject
-from gitmem.pack_deltas import by_start, pieces_of, with_deltas
+from gitmem.pack_deltas import by_start, chain_heights, pieces_of, with_deltas
 from gitmem.pack_format import delta_of_pieces, inflate, parse_entry
 from gitmem.repository import FILE_MODE, TreeEntry
 
@@ -48,3 +48,10 @@ def test_files_that_only_start_alike_stay_whole() -> None:
         items.append(LooseObject(item.id, "blob", item.content))
     assert len([*by_start(items)]) == 1
     assert {parse_entry(entry.raw).kind for entry in with_deltas(by_start(items))} == {"blob"}
+
+
+def test_heights_are_those_of_the_longest_chain() -> None:
+    """Several chains may end in one object."""
+    assert chain_heights({}) == {}
+    assert chain_heights({"b": "a", "c": "b", "d": "a", "y": "x"}) == {"a": 2, "x": 1}
+    assert chain_heights({"d": "c", "c": "b", "b": "a"}) == {"a": 3}

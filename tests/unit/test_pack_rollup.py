@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from unit.test_pack_maintenance import Home
 
 from fixtures import git
-from gitmem import pack_rollup
+from gitmem import pack_deltas, pack_rollup
 from gitmem.pack_files import OwnPack, own_packs
 from gitmem.pack_format import parse_entry, parse_index
 from gitmem.pack_maintenance import TURN_PACKS, merge_packs
@@ -123,3 +124,16 @@ def test_packs_of_others_stay(home: Home) -> None:
     path.write_bytes(good)
     home.check()
     assert kept.stem.with_suffix(".pack").exists()
+
+
+def test_chains_of_deltas_stay_short(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each merge could put the longest version so far behind a longer one; a reader pays for each step."""
+    monkeypatch.setattr(pack_deltas, "DEEPEST", 3)
+    for _ in range(8):
+        home.turns(2)
+        assert roll_up(home.folder, ()).made == 1
+    (pack,) = own_packs(home.folder)
+    report = git("verify-pack", "-v", pack.stem.with_suffix(".idx"), cwd=home.root)
+    lengths = re.findall(r"^chain length = (\d+)", report, re.MULTILINE)
+    assert max(map(int, lengths)) == 3
+    home.check()

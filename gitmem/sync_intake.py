@@ -50,8 +50,8 @@ class Intake:
 
     @property
     def known(self) -> list[str]:
-        """Commits that the remote has."""
-        return [*self.lines.values(), *([self.branch] if self.branch else [])]
+        """Commits that the remote has, whatever branch of its they stand on."""
+        return [value for name, value in self.refs.refs.items() if name.startswith(_HEADS)]
 
 
 class SyncIntake:

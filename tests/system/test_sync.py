@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -593,3 +597,38 @@ def test_two_remotes_come_to_rest(folder: Path, one: Machine, two: Machine) -> N
         machine.home.sync("origin")
         machine.home.sync("backup")
     assert two.text("notes/later.md") == "later\n"
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_nothing_half_done(one: Machine) -> None:
+    """Whoever has waited long enough ends it; the home is as it was, and no lock stays."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        git("remote", "set-url", "origin", f"git://127.0.0.1:{server.getsockname()[1]}/x", cwd=one.root)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gitmem", "sync"],
+            cwd=one.root,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        connection, _ = server.accept()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20.0)
+        connection.close()
+    assert process.returncode == 130
+    assert [path for path in (one.root / ".git").rglob("*.lock") if "gitmem" not in path.parts] == []
+    git("remote", "set-url", "origin", str(one.remote), cwd=one.root)
+    assert one.sync().exit_code == 0
+
+
+@pytest.mark.slow
+def test_a_linked_work_tree_syncs_its_own_branch(folder: Path, one: Machine) -> None:
+    """It has a writer and a branch of its own; what is on the remote already is not counted again."""
+    git("worktree", "add", "-q", "-b", "side", folder / "side", cwd=one.root)
+    linked = Machine(folder / "side", one.remote)
+    linked.say("Said in a linked work tree")
+    linked.commit({"notes/side.md": "s\n"})
+    reply = linked.sync()
+    assert (reply.branch.name, reply.branch.pushed, reply.lines.pushed) == ("side", 1, 1)
+    assert one.hears("linked work tree")
+    linked.close()

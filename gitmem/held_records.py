@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
@@ -28,7 +28,8 @@ _Verdict = tuple[str, ...]
 class HeldRecords:
     """Judges records. Safe in threads.
 
-    A record of this repository's own writers is never judged here: its receipt has named what was found.
+    A record of this repository's own writers is never judged here: its receipt has named what was found. But
+    a snapshot of an object that came by sync repeats words of others, and is held with the one they came in.
     The records of a writer that was this home's before another copy of the folder went on under its name are
     judged like everybody's.
 
@@ -60,21 +61,47 @@ class HeldRecords:
 
     def judge(self, record: Record) -> Held | None:
         """Return a record as it is held, whether released or not; None where nothing is wrong with it."""
-        if record.redacted or self.is_own(record.writer):
+        is_own = self.is_own(record.writer)
+        if record.redacted or (is_own and not record.after):
             return None
         mark = body_mark(record.body)
         rules = self._rules(record, mark)
+        if is_own and rules:
+            return self._inherited(record)
         return _held(record, mark, rules) if rules else None
 
-    def judge_at(self, origin: str, record_id: str) -> list[Held]:
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Say whether the scanner refuses a record's words, whoever wrote them."""
+        return bool(record_rules(body, self._judge))
+
+    def _inherited(self, record: Record) -> Held | None:
+        """Return what is held of others among the snapshots that an own one goes on from."""
+        waiting, seen = [*record.after], set(record.after)
+        while waiting:
+            before = self._ledger.find(waiting.pop())
+            if before is None:
+                continue
+            if not self.is_own(before.writer):
+                found = self.judge(before)
+                if found is not None:
+                    return found
+            fresh = [name for name in before.after if name not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return None
+
+    def judge_at(self, origin: str, record_id: str, *, is_snapshot: bool) -> list[Held]:
         """Return what is held of the records with an id in a segment, which are one but for a collision.
 
         Args:
             origin: path of the segment, or what stands for the spool, where nothing is held.
             record_id: id of the record.
+            is_snapshot: it is one of an object; an own one may go on from one of others.
         """
         name = parse_segment_path(origin)
-        segment = None if name is None or self.is_own(name.writer) else self._ledger.segments().get(origin)
+        if name is None or (self.is_own(name.writer) and not is_snapshot):
+            return []
+        segment = self._ledger.segments().get(origin)
         if segment is None:
             return []
         near = _lines_with(self._ledger.read_segment(segment), f',"id":"{record_id}",'.encode())

@@ -7,9 +7,9 @@ shown and finds, never what a tree holds; an operator sees all of it, marked.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from gitmem.blocked_parts import BlockedPart
 from gitmem.curated import STORES
@@ -88,9 +88,9 @@ class Quarantine:
         """What was released, for those who keep what they made under it."""
         return frozenset(f"{one.id} {one.mark}" for one in self._file.read().releases.values())
 
-    def is_own(self, writer: str) -> bool:
-        """Say whether a writer is one of this repository's, whose records are never held."""
-        return self._records.is_own(writer)
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Say whether the scanner refuses a record's words, whoever wrote them: only then it may be held."""
+        return self._records.refuses(body)
 
     def record(self, record: Record) -> tuple[str, ...]:
         """Return the rules for which a record is held; none if it is not."""
@@ -134,7 +134,8 @@ class Quarantine:
         """Return the rules for which a hit is held."""
         path = document.path
         if document.record is not None:
-            found = self._records.judge_at(document.origin, document.record)
+            is_snapshot = document.group is not None
+            found = self._records.judge_at(document.origin, document.record, is_snapshot=is_snapshot)
             return next((rules for rules in map(self._rules, found) if rules), ())
         if path is None:
             return ()

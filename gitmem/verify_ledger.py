@@ -24,6 +24,7 @@ from gitmem.repository import FILE_MODE, TREE_MODE, Repository, read_path
 from gitmem.tree_changes import changed_paths
 from gitmem.turn_commits import TurnCommit, walk_turns
 from gitmem.verify_finding import Finding
+from gitmem.verify_losses import LineLosses
 
 _LEDGER: Final = "ledger"
 #: Kinds of records against which other things are held.
@@ -83,6 +84,7 @@ class LedgerVerifier:
         self._since: Mapping[str, str] = {}
         self._records: list[Record] = []
         self._turns: set[str] = set()
+        self._walked: list[TurnCommit] = []
 
     def look(self, since: Mapping[str, str]) -> LedgerLook:
         """Verify everything that came after some commits.
@@ -93,7 +95,7 @@ class LedgerVerifier:
         self._receipts = self._ledger.receipts()
         self._chains = LedgerChains(self._receipts)
         self._tips = self._ledger.tips()
-        self._records, self._turns = [], set()
+        self._records, self._turns, self._walked = [], set(), []
         findings = [*self._lines_out_of_place(), *self._rewritten(since)]
         rewritten = {finding.path for finding in findings}
         self._since = {ref: c for ref, c in since.items() if ref in self._tips and ref not in rewritten}
@@ -102,6 +104,8 @@ class LedgerVerifier:
         findings += self._located(self._chains.finish())
         walked, commits = self._commits()
         findings += [*commits, *self._forks()]
+        losses = LineLosses(self._repository, self._tips, self._walked, self._receipts, self._ledger.find)
+        findings += losses.findings()
         unique = {(f.rule, f.path, f.line, f.message): f for f in findings}
         return LedgerLook(
             findings=tuple(unique.values()),
@@ -127,8 +131,8 @@ class LedgerVerifier:
             tips = [tip] if tip is not None else list(self._tips.values())
             if any(self._reaches(one, verified) for one in tips):
                 continue
-            what = "is gone" if tip is None else "does not go on from"
-            message = f"the turn line {ref} {what} what was verified ({verified[:12]})"
+            what = "is gone, and no line goes on" if tip is None else "does not go on"
+            message = f"the turn line {ref} {what} from what was verified ({verified[:12]})"
             yield Finding("rewritten", message, path=ref, commit=tip or verified)
 
     def _reaches(self, tip: str, ancestor: str) -> bool:
@@ -192,7 +196,9 @@ class LedgerVerifier:
         is_plain = file.mode == FILE_MODE
         if not is_plain or not (name or parse_blob_path(file.path) or is_receipt_path(file.path)):
             message = f"{file.path} is no file of the ledger"
-            commit = self._first.find(self._tips[file.ref], file.path, lambda content: content is not None)
+            commit = self._first.find_entry(
+                self._tips[file.ref], file.path, lambda entry: entry is not None and entry.mode == file.mode
+            )
             yield Finding("foreign_file", message, path=file.path, commit=commit)
             return
         if name is None:
@@ -248,6 +254,7 @@ class LedgerVerifier:
                 message = f"commit {found[:12]} of a turn line cannot be read"
                 findings.append(Finding("unreadable", message, commit=found))
                 continue
+            self._walked.append(found)
             if found.turn is not None:
                 self._turns.add(found.turn)
             if found.chain is not None and not self._is_known(found):

@@ -85,6 +85,7 @@ def put_on_line(
     *,
     home_id: str = HOME_ID,
     message: str | None = None,
+    mode: str = "100644",
 ) -> str:
     """Commit files on a turn line with plain git, as a writer of another kind would; return the commit id.
 
@@ -94,6 +95,7 @@ def put_on_line(
         files: contents by path; None removes one.
         home_id: named by the line's root commit.
         message: of the commit; by default one with the trailers of a turn that tells no chain.
+        mode: of the files.
     """
     tip = run_git("rev-parse", "-q", "--verify", ref, cwd=root).stdout.decode().strip()
     environment = {
@@ -106,7 +108,7 @@ def put_on_line(
             git("update-index", "--force-remove", path, cwd=root, env=environment)
         else:
             blob = git("hash-object", "-w", "--stdin", cwd=root, stdin=content)
-            entry = f"100644,{blob},{path}"
+            entry = f"{mode},{blob},{path}"
             git("update-index", "--add", "--cacheinfo", entry, cwd=root, env=environment)
     tree = git("write-tree", cwd=root, env=environment)
     trailer = "" if tip else f"Gitmem-Home: {home_id}\n"

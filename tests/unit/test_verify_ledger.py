@@ -183,3 +183,59 @@ def test_bytes_that_are_no_line(desk: Desk) -> None:
     move_note(desk, put_on_line(desk.layout.root, desk.own_ref(), {path: content}))
     (found,) = findings(desk)
     assert (found.rule, found.path, found.line) == ("bad_line", path, 5)
+
+
+LOSSES: dict[str, Callable[[list[Line]], list[Line]]] = {
+    "in the middle": lambda n: n[:4] + n[5:],
+    "at the end": lambda n: n[:-2],
+    "replaced": lambda n: [*n[:4], forged(n), *n[5:]],
+}
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_what_one_line_lost_is_found_where_another_line_still_has_it(desk: Desk, kind: str) -> None:
+    """A look that trusts no mark finds it: readers take the union, so the other line hides the loss."""
+    other = "refs/remotes/origin/gitmem/turns/w0000000a"
+    git("update-ref", other, desk.own_ref(), cwd=desk.layout.root)
+    path, commit, lines = tamper(desk, LOSSES[kind])
+    kept = {line.envelope_hash for line in LOSSES[kind](lines)}
+    gone = [line.seq for line in lines if line.envelope_hash not in kept]
+    lost = [one for one in findings(desk) if one.rule == "lost"]
+    assert [one.message for one in lost] == [
+        f"line {seq} of {lines[0].writer} is gone or stands elsewhere" for seq in gone
+    ]
+    assert {(one.path, one.commit) for one in lost} == {(path, commit)}
+
+
+def test_a_line_that_does_not_know_all_yet_lost_nothing(desk: Desk) -> None:
+    """Another machine's line holds what was known there: the newest turns are missing by right."""
+    git(
+        "update-ref",
+        "refs/remotes/origin/gitmem/turns/w0000000a",
+        f"{desk.own_ref()}~2",
+        cwd=desk.layout.root,
+    )
+    assert findings(desk) == []
+
+
+@pytest.mark.parametrize("content", [b"other words", None], ids=["changed", "gone"])
+def test_a_long_text_that_one_line_lost(desk: Desk, content: bytes | None) -> None:
+    """The other line's text is what readers get; the loss is named all the same."""
+    desk.say("long " * 40_000)
+    root = desk.layout.root
+    git("update-ref", "refs/remotes/origin/gitmem/turns/w0000000a", desk.own_ref(), cwd=root)
+    (path,) = git("ls-tree", "-r", "--name-only", desk.own_ref(), "ledger/blobs/", cwd=root).split()
+    commit = put_on_line(root, desk.own_ref(), {path: content})
+    move_note(desk, commit)
+    assert [(one.rule, one.path, one.commit) for one in findings(desk)] == [("lost", path, commit)]
+
+
+def test_a_mode_that_changed_is_named_with_the_commit_that_changed_it(desk: Desk) -> None:
+    """The file was there all along, as a plain one."""
+    path, lines = segment(desk)
+    root = desk.layout.root
+    git("update-ref", "refs/remotes/origin/gitmem/turns/w0000000a", desk.own_ref(), cwd=root)
+    commit = put_on_line(root, desk.own_ref(), {path: join_lines(lines)}, mode="100755")
+    move_note(desk, commit)
+    found = [one for one in findings(desk) if one.rule == "foreign_file"]
+    assert [(one.path, one.commit) for one in found] == [(path, commit)]

@@ -172,9 +172,7 @@ class ReadingParts:
         from gitmem.notes import Notes
         from gitmem.search_index import file_marks
 
-        return Notes(
-            self.repository, self.layout, lambda: file_marks(self.index), self.ledger.receipts
-        )
+        return Notes(self.repository, self.layout, lambda: file_marks(self.index), self.ledger.receipts)
 
     @cached_property
     def note_ids(self) -> NoteIds:

@@ -48,6 +48,7 @@ class HeldRecords:
         self._judge = judge
         self._allowed = allowed
         self._own: frozenset[str] = frozenset()
+        self._others: set[str] = set()
         self._known: tuple[frozenset[str], dict[tuple[str, str], _Verdict]] = (frozenset(), {})
         self._facts: tuple[frozenset[str], SegmentFacts] | None = None
         self._lock = threading.RLock()
@@ -56,7 +57,11 @@ class HeldRecords:
         """Say whether a writer is one of this repository's; a record without one is on no line yet."""
         if not writer or writer in self._own:
             return True
+        if writer in self._others:
+            return False
         self._own = writers_of(self._layout.common_dir)
+        if writer not in self._own:
+            self._others.add(writer)  # and stays one: a work tree's id is minted before its first record
         return writer in self._own
 
     def judge(self, record: Record) -> Held | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from gitmem.errors import GitmemError
 from gitmem.layout import TURN_LINES
+from gitmem.ledger_growth import ledger_losses
 from gitmem.remote_repository import RemoteRepository
 from gitmem.repository import Repository
 from gitmem.verify import Checked, Verification, conclude
@@ -36,9 +38,11 @@ def verify_against(
 def _line(
     repository: Repository, name: str, value: str, tips: Mapping[str, str], *, is_own: bool
 ) -> Iterator[Finding]:
-    if any(_reaches(repository, tip, value) for tip in tips.values()):
-        return
-    if is_own:
+    behind = sorted({tip for tip in tips.values() if _reaches(repository, tip, value)})
+    if behind:
+        for tip in behind:
+            yield from _losses(repository, value, tip)
+    elif is_own:
         message = f"the remote holds commits of {name} that the line here does not go on from"
         yield Finding("witness", message, path=name, commit=value)
     elif repository.contains(value):
@@ -47,6 +51,13 @@ def _line(
     else:
         message = f"{name} of the remote has commits that are not here yet"
         yield Finding("witness", message, "warning", path=name, commit=value)
+
+
+def _losses(repository: Repository, value: str, tip: str) -> Iterator[Finding]:
+    """Yield what a line lost that goes on from the remote's."""
+    with suppress(GitmemError):  # what cannot be read is named by a look at the home itself
+        for loss in ledger_losses(repository, value, tip):
+            yield Finding("lost", f"{loss.message}, which the remote holds", path=loss.path, commit=tip)
 
 
 def _tag(repository: Repository, name: str, value: str) -> Iterator[Finding]:

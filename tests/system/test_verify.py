@@ -13,6 +13,7 @@ from system.command_line import gitmem
 from fixtures import git, set_identity
 from gitmem import AgentHome
 from gitmem.search_index import IndexChange
+from turns import put_on_line
 
 
 @pytest.fixture
@@ -200,6 +201,23 @@ def test_a_remote_bears_witness_of_what_was_rewritten(home: Path, tmp_path: Path
     assert gitmem("turn", stdin='{"kind":"message","role":"user","text":"anew"}', cwd=home).code == 0
     found = verify(home, "--against", "origin", code=20)
     assert [(one["rule"], one["path"]) for one in found if one["severity"] == "error"] == [("witness", ref)]
+
+
+def test_a_remote_bears_witness_of_lines_that_a_later_commit_took_away(home: Path, tmp_path: Path) -> None:
+    """The line goes on from what was pushed, and still lacks some of it; no mark here tells so."""
+    git("init", "-q", "--bare", str(tmp_path / "remote.git"), cwd=tmp_path)
+    assert gitmem("remote", "add", "origin", str(tmp_path / "remote.git"), cwd=home).code == 0
+    assert gitmem("sync", cwd=home).code == 0
+    (ref,) = git("for-each-ref", "--format=%(refname)", "refs/heads/gitmem/turns", cwd=home).split()
+    files = git("ls-tree", "-r", "--name-only", ref, cwd=home).split()
+    path = next(one for one in files if one.endswith(".jsonl"))
+    kept = git("show", f"{ref}:{path}", cwd=home).split("\n")[:-2]
+    past_hooks(home, "config", "core.hooksPath", "/dev/null")
+    message = git("log", "-1", "--format=%B", ref, cwd=home)
+    commit = put_on_line(home, ref, {path: "\n".join([*kept, ""]).encode()}, message=message)
+    found = verify(home, "--against", "origin", code=20)
+    assert {(one["rule"], one["path"], one["commit"]) for one in found} == {("lost", path, commit)}
+    assert len(found) == 2
 
 
 def test_a_commit_in_the_name_of_a_turn_that_did_something_else(home: Path) -> None:

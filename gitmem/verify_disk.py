@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -27,6 +28,9 @@ def disk_findings(
             continue
         found = read_plain(root / path)
         if found is None:
+            if os.path.lexists(root / path):
+                message = f"what stands at {path} on disk is no plain file that can be read"
+                yield Finding("disk", message, path=path)
             continue
         try:
             expected = ledger.read_segment(segment)

@@ -145,6 +145,17 @@ def test_the_copy_on_disk_is_held_against_the_line(home: Path) -> None:
     assert (found["rule"], found["path"], found["line"]) == ("disk", str(file.relative_to(home)), 2)
 
 
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_what_stands_in_place_of_the_copy_is_named(home: Path, kind: str) -> None:
+    """A link there shows other tools what somebody else wrote."""
+    verify(home)
+    file = min((home / "ledger").glob("2*/*/*.jsonl"))
+    file.unlink()
+    file.symlink_to("/dev/null") if kind == "link" else file.mkdir()
+    (found,) = verify(home, "--full", code=20)
+    assert (found["rule"], found["path"]) == ("disk", str(file.relative_to(home)))
+
+
 def test_a_copy_that_was_cleaned_away_is_nothing(home: Path) -> None:
     """`git clean -fdx` takes the copy, and the next turn brings it back."""
     verify(home)

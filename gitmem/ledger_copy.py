@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -14,8 +15,9 @@ from gitmem.file_lock import file_lock
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 
-#: Path -> versions of the file, then length and time of the file that was found equal to their union;
-#: for a folder of long texts its trees on the lines, then its time when nothing was missing.
+#: Path -> versions of the file, then length and time of the file that was found equal to their union, and the
+#: receipts that were in force, whose turn need not hold the segment; for a folder of long texts its trees on
+#: the lines, then its time when nothing was missing.
 _Seen = dict[str, list[object]]
 _NAME: Final = "ledger-copy.json"
 
@@ -35,6 +37,7 @@ class LedgerCopy:
         self._layout = layout
         self._file = layout.derived / _NAME
         self._seen: _Seen | None = None
+        self._marked: tuple[frozenset[str], str] = (frozenset(), "")
 
     def reconcile(self, *, wait: float = 0.0) -> list[str]:
         """Make the copy whole again.
@@ -48,7 +51,8 @@ class LedgerCopy:
         if self._disk.is_tracked():
             return []
         seen = _read(self._file) if self._seen is None else self._seen
-        suspects = [path for path, blobs in self._files() if self._state(path, blobs) != seen.get(path)]
+        mark = self._mark()
+        suspects = [path for path, blobs in self._files() if self._state(path, blobs, mark) != seen.get(path)]
         folders = self._ledger.long_text_folders()
         touched = [
             path for path, trees in folders.items() if self._folder_state(path, trees) != seen.get(path)
@@ -72,7 +76,7 @@ class LedgerCopy:
         """Say whether a file was found equal to these versions and was not touched since, by its times."""
         if self._seen is None:
             self._seen = _read(self._file)
-        return self._state(path, blobs) == self._seen.get(path)
+        return self._state(path, blobs, self._mark()) == self._seen.get(path)
 
     def _files(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Yield path and versions of each segment and each receipt."""
@@ -81,6 +85,7 @@ class LedgerCopy:
 
     def _restore(self, suspects: Sequence[str], seen: _Seen) -> list[str]:
         foreign = []
+        mark = self._mark()
         segments, receipts = self._ledger.segments(), self._ledger.receipt_files()  # as after the last turn
         for path in suspects:
             segment = segments.get(path)
@@ -94,7 +99,7 @@ class LedgerCopy:
                 continue  # of a line that was taken away meanwhile
             if self._disk.restore(path, content):
                 foreign.append(path)
-            seen[path] = self._state(path, blobs)
+            seen[path] = self._state(path, blobs, mark)
         return foreign
 
     def _restore_long_texts(self, folders: Mapping[str, Sequence[str]], seen: _Seen) -> None:
@@ -117,12 +122,20 @@ class LedgerCopy:
         except OSError:
             return [*trees, -1]
 
-    def _state(self, path: str, blobs: Sequence[str]) -> list[object]:
+    def _mark(self) -> str:
+        """Return what changes when a record is forgotten."""
+        records = self._ledger.receipts().records
+        if self._marked[0] is not records:
+            names = " ".join(sorted(records)).encode()
+            self._marked = (records, sha256(names).hexdigest() if records else "")
+        return self._marked[1]
+
+    def _state(self, path: str, blobs: Sequence[str], mark: str) -> list[object]:
         try:
             found = (self._layout.root / path).lstat()
         except OSError:
-            return [*blobs, -1, -1]
-        return [*blobs, found.st_size, found.st_mtime_ns]
+            return [*blobs, -1, -1, mark]
+        return [*blobs, found.st_size, found.st_mtime_ns, mark]
 
 
 def _read(path: Path) -> _Seen:

@@ -227,6 +227,22 @@ def test_two_who_count_on_from_one_number(tmp_path: Path, pair: tuple[Machine, M
         two.close()
 
 
+def test_a_fresh_clone_that_forgets_leaves_no_word_on_any_disk(
+    tmp_path: Path, pair: tuple[Machine, Machine]
+) -> None:
+    """Its first turn holds the receipt, but not the segment: copies on disk once took it for unchanged."""
+    one, two = pair
+    ref = one.say("The wombat code is 4711")
+    meet(one, two)
+    three = next_machine(tmp_path, "c", one.remote)
+    three.home.forget(ref)
+    meet(three, one, two)
+    for machine in (one, two, three):
+        assert not any("wombat" in line for line in machine.ledger_on_disk())
+        assert machine.home.verify(full=True).ok
+    three.close()
+
+
 def test_nothing_of_the_machine_goes_along(tmp_path: Path) -> None:
     """OPEN-AGENT-14: a path or a login name that was in a record left the machine with the first push."""
     folder = tmp_path / "Users" / "zebulon.quist"

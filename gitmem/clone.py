@@ -23,7 +23,7 @@ from gitmem.identity import agent_identity, operator_identity
 from gitmem.json_view import JsonView
 from gitmem.layout import CONFIG_FILE, TURN_LINES, Layout, find_layout
 from gitmem.operator_branch import OperatorBranch
-from gitmem.remote_repository import RemoteRefs, RemoteRepository, TransferLimits
+from gitmem.remote_repository import RemoteRefs, RemoteRepository, TransferLimits, checked_seconds
 from gitmem.remote_url import parse_url
 from gitmem.remotes import USUAL, Remotes
 from gitmem.sync_intake import SyncIntake
@@ -64,17 +64,19 @@ def clone_home(url: str, path: Path, *, timeout: float | None = None) -> CloneRe
         timeout: seconds for all of it.
 
     Raises:
+        UsageError: no such time limit, or no URL.
         NotAHome: there is none under that URL.
         RefusedError: something is at the path.
         RemoteError: the remote failed.
     """
+    seconds = TIMEOUT if timeout is None else checked_seconds(timeout)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise RefusedError(f"{path} is there already", hint="Name a new or an empty folder.", path=str(path))
     address = _absolute(url)
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.absolute().with_name(f".{path.absolute().name}.{secrets.token_hex(6)}.part")
     try:
-        report = _Clone(address, fresh, TIMEOUT if timeout is None else timeout).run(path)
+        report = _Clone(address, fresh, seconds).run(path)
         fresh.replace(path)
         sync_folder(path.absolute().parent)
     finally:

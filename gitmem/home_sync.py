@@ -48,16 +48,19 @@ class HomeSync:
             timeout: seconds for all of it.
 
         Raises:
+            UsageError: no such time limit.
             NotFound: there is no such remote.
             HomeError: the remote is another home, or none; nothing was moved.
             RefusedError: the remote does not take the branch; turns and tags have travelled.
             RemoteError: it failed or took too long; what was done by then stays, and another sync goes on.
             ConflictError: another process syncs with it, or it keeps moving.
         """
+        from gitmem.remote_repository import checked_seconds
         from gitmem.sync import TIMEOUT, SyncOptions
 
         self._parts.check_owner()
-        options = SyncOptions(dry_run=dry_run, timeout=TIMEOUT if timeout is None else timeout)
+        seconds = TIMEOUT if timeout is None else checked_seconds(timeout)
+        options = SyncOptions(dry_run=dry_run, timeout=seconds)
         return self._parts.syncing.sync(remote, options)
 
     def sync_quietly(self, remote: str | None, options: SyncOptions) -> SyncReply | None:

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
+from gitmem.errors import UsageError
 from gitmem.repository import Repository
 
 #: How many of the newest common commits are worth naming in a fetch; more cost time and find no more.
@@ -25,6 +26,23 @@ _MIB: Final = 1 << 20
 #: What became of one update: done; the remote has commits that must be fetched first; the ref is not what the
 #: caller expected, because it moved meanwhile; the remote says no.
 OutcomeCode = Literal["accepted", "fetch_first", "moved", "refused"]
+
+
+#: The longest that anybody waits for a remote, in seconds: a day.
+LONGEST: Final = 86_400.0
+
+
+def checked_seconds(seconds: float) -> float:
+    """Return a time limit.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not 0 < seconds <= LONGEST:  # nor is what is no number
+        raise UsageError(
+            f"not a time limit: {seconds:g}", hint=f"Give seconds, up to {LONGEST:,.0f}.", field="timeout"
+        )
+    return seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from gitmem.writer import mint_writer
 
 #: The remote that is meant where none is named.
 USUAL: Final = "origin"
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+#: `HEAD` would make of a remote's refs what Git takes for its own.
+_NAME: Final = re.compile(r"(?!HEAD$)[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 #: Git settings of a home; they keep episodes' tags travelling and turns from being re-committed by a pull.
 #: None is about one remote's push: that would replace the operator's own default.
 SETTINGS: Final[Mapping[str, str]] = {

@@ -115,14 +115,15 @@ def make_certificate(path: Path) -> Path:
 def nginx_server(root: Path) -> Iterator[GitServer]:
     """Serve `http://` by nginx and fcgiwrap, which start git's own backend."""
     nginx, fcgiwrap = server_program("nginx"), server_program("fcgiwrap")
-    port, place = free_port(), root.parent / f"{root.name}-nginx"
+    port, inner, place = free_port(), free_port(), root.parent / f"{root.name}-nginx"
     place.mkdir()
     # Its workers would be another user otherwise, who may not look into the folders of the tests.
     user = "user root;" if os.geteuid() == 0 else ""
-    settings = _NGINX.format(user=user, place=place, port=port, root=root, backend=_backend())
+    settings = _NGINX.format(user=user, place=place, port=port, inner=inner, root=root, backend=_backend())
     (place / "nginx.conf").write_text(settings)
-    wrapper = [fcgiwrap, "-c", "2", "-s", f"unix:{place}/fcgi.sock"]
-    with running(wrapper, place / "fcgi.sock", {"HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1"}):
+    # Not a socket in a folder: a path of one has room for a hundred characters.
+    wrapper = [fcgiwrap, "-c", "2", "-s", f"tcp:127.0.0.1:{inner}"]
+    with running(wrapper, inner, {"HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1"}):
         command = [nginx, "-c", f"{place}/nginx.conf", "-p", str(place), "-e", f"{place}/error.log"]
         with running(command, port):
             yield GitServer(root, f"http://127.0.0.1:{port}/git/")
@@ -304,7 +305,7 @@ http {{
   server {{
     listen 127.0.0.1:{port};
     location ~ ^/git(/.*)$ {{
-      fastcgi_pass unix:{place}/fcgi.sock;
+      fastcgi_pass 127.0.0.1:{inner};
       fastcgi_param SCRIPT_FILENAME {backend};
       fastcgi_param GIT_PROJECT_ROOT {root};
       fastcgi_param GIT_HTTP_EXPORT_ALL 1;

@@ -37,8 +37,8 @@ def is_forgotten_ref(ledger: Ledger, ref: str) -> bool:
     if not ledger.receipts().lines:
         return False
     digest = ref_digest(ref)
-    whats = (forgetting_of(record.kind, record.body) for record in ledger.find_all(digest.encode()))
-    return any(what is not None and digest in what.refs for what in whats)
+    subjects = (forgetting_of(record.kind, record.body) for record in ledger.find_all(digest.encode()))
+    return any(what is not None and digest in what.refs for what in subjects)
 
 
 @contextmanager

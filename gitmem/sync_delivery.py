@@ -105,7 +105,9 @@ class SyncDelivery:
         found += [RefUpdate(name, None, value) for name, value in intake.tags.go.items()]
         if step is not None and step.goes:
             found.append(RefUpdate(step.branch, step.there, step.target))
-        gone = prunable_lines(self._repository, intake.lines, [*self._here(), *self._owned()], now)
+        growing = [name.removeprefix(TURN_LINES) for name in (update.name for update in found)]
+        kept = [*self._here(), *self._owned(), *growing]
+        gone = prunable_lines(self._repository, intake.lines, kept, now)
         found += [RefUpdate(TURN_LINES + writer, intake.lines[writer], None) for writer in gone]
         return found
 

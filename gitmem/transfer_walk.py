@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -30,7 +30,7 @@ class NewHistory:
 
     Attributes:
         tags: ids of annotated tags.
-        commits: oldest first.
+        commits: each behind its parents, whatever the clocks said.
         other: blobs and trees that are pushed by themselves.
     """
 
@@ -91,7 +91,8 @@ def new_history(
         walk.paint(commit_id, _KNOWN)
     for commit_id in commits:
         walk.paint(commit_id, _LACKING)
-    return NewHistory(tuple(tags), tuple(reversed(list(walk.lacking(most)))), tuple(other))
+    found = {commit.id: commit for commit in reversed(list(walk.lacking(most)))}
+    return NewHistory(tuple(tags), tuple(_parents_first(found)), tuple(other))
 
 
 def lacking_objects(own: ObjectReader, history: NewHistory) -> Iterator[LackingObject]:
@@ -213,6 +214,23 @@ class _Painting:
             for parent in commit.parents:
                 self.paint(parent, colour)
         yield from (commit for key, commit in found.items() if self.colours[key] == _LACKING)
+
+
+def _parents_first(commits: Mapping[str, Commit]) -> Iterator[Commit]:
+    """Yield commits behind their parents: what is new in one is told against what was told of these."""
+    done: set[str] = set()
+    for start in commits:
+        stack = [start]
+        while stack:
+            commit = commits[stack[-1]]
+            todo = [] if commit.id in done else [p for p in commit.parents if p in commits and p not in done]
+            if todo:
+                stack += todo
+                continue
+            stack.pop()
+            if commit.id not in done:
+                done.add(commit.id)
+                yield commit
 
 
 def _peel(

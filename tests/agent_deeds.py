@@ -180,8 +180,9 @@ def forget(chance: random.Random, place: Place) -> str:
     if ref is None:
         return "-"
     reply = place.home.forget(ref, reason="asked to")
-    if kind == "note":
-        known.removed |= words
+    if kind == "note":  # versions that it had under other names go as well
+        blobs = [place.ask("cat-file", "-p", blob) for blob in place.home.ledger.receipts().blobs]
+        known.removed |= words | {*WORD.findall(" ".join(blobs))}
         return f"note {ref} {sorted(words)} {reply.reason} {reply.branch_reason}"
     known.forgotten |= words
     return f"{kind} {ref} {sorted(words)} {reply.reason} {reply.branch_reason} {reply.warnings}"

@@ -206,3 +206,29 @@ def test_a_tag_of_a_commit_that_is_a_parent_too() -> None:
     tag = make_tag(target=first.id, name="x", tagger="x <x>", seconds=0, message="x\n")
     for arrived in ((tree, first, second, tag), (tag, second, first, tree)):
         closure_of(*arrived).check([second.id, tag.id], lambda _: False)
+
+
+def test_a_clock_behind_hides_nothing() -> None:
+    """A commit that its clock puts before its parents went back to an earlier tree, and took that away.
+
+    Told before them it seemed to bring nothing but what its parent had; and its tree, once told, was not
+    opened again for the commit that had brought it.
+    """
+    own = MemoryRepository()
+    texts = [make_object("blob", text) for text in (b"one", b"two")]
+    folder = make_tree([TreeEntry("new", FILE_MODE, texts[0].id)])
+    trees = [
+        make_tree([TreeEntry("a", FILE_MODE, text.id), TreeEntry("d", TREE_MODE, folder.id)])
+        for text in texts
+    ]
+    nothing = make_tree([])
+    base = commit_of(nothing, seconds=100)
+    first = commit_of(trees[0], base.id, seconds=300)
+    second = commit_of(trees[1], first.id, seconds=310)
+    back = commit_of(trees[0], second.id, seconds=50)
+    beside = commit_of(trees[1], second.id, seconds=320)
+    tip = commit_of(trees[0], beside.id, back.id, seconds=330)
+    put(own, *texts, folder, *trees, nothing, base, first, second, back, beside, tip)
+    sent = lacking(own, new_history(own, [tip.id], [base.id]))
+    news = [*texts, folder, *trees, first, second, back, beside, tip]
+    assert sorted(sent) == sorted(one.id for one in news)

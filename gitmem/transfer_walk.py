@@ -203,12 +203,15 @@ class _Painting:
     def lacking(self, most: int | None) -> Iterator[Commit]:
         """Yield the new commits, newest first."""
         found: dict[str, Commit] = {}
-        while self.hunting:
+        oldest = 0
+        # Of commits of one second the known ones may be reached last: they are followed as far as the new go.
+        while self.hunting or (found and self.queue and self.queue[0][0] <= oldest):
             _, commit_id, commit = heapq.heappop(self.queue)
             self.hunting.discard(commit_id)
             colour = self.colours[commit_id]
             if colour == _LACKING:
                 found[commit_id] = commit
+                oldest = max(oldest, -commit.commit_time) if len(found) > 1 else -commit.commit_time
                 if most is not None and len(found) > most:
                     raise WalkTooLong
             for parent in commit.parents:

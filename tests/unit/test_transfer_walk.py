@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from contract.remote_repository_contract import everything, tag_of, turns
@@ -66,6 +68,22 @@ def test_what_the_remote_shows_ends_the_walk_without_being_followed() -> None:
     history = new_history(own, [merge.id], {one[-1], two[-1]}, landmarks=[])
     assert [commit.id for commit in history.commits] == [merge.id]
     assert own.count < 20
+
+
+@pytest.mark.parametrize("length", [1, 3, 20])
+def test_what_both_have_is_not_new_where_all_is_of_one_second(length: int) -> None:
+    """Commits tell whole seconds: of equal ones those of the remote may be reached last."""
+    own, tree = MemoryRepository(), make_tree([])
+    shared = [commit_of(tree, seconds=1_772_449_000)]
+    for _ in range(length):
+        shared.append(commit_of(tree, shared[-1].id, seconds=1_772_449_000))
+    sides = [
+        commit_of(tree, shared[-1].id, seconds=1_772_449_000, message=f"side {number}") for number in range(8)
+    ]
+    put(own, tree, *shared, *sides)
+    for ours, theirs in itertools.permutations(sides, 2):
+        history = new_history(own, [ours.id], [theirs.id])
+        assert [commit.id for commit in history.commits] == [ours.id]
 
 
 def test_versions_of_one_file_are_told() -> None:

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from gitmem.branch_changes import PendingWrite
 from gitmem.branch_files import BranchBusy, BranchFiles, RefStep
 from gitmem.branch_snapshot import BranchSnapshot
-from gitmem.branch_tags import tag_object
 from gitmem.commit_signing import is_signing, sign_commit
 from gitmem.errors import HeadMoved
-from gitmem.git_objects import hash_object, make_commit, make_object, parse_commit
+from gitmem.git_objects import hash_object, make_commit, make_object
 from gitmem.home_owner import HomeOwner
 from gitmem.layout import Layout
 from gitmem.pending_writes import Landing
@@ -101,9 +100,6 @@ class BranchLanding:
             if is_signing(self._repository.config):
                 commit = sign_commit(commit, self._repository.config, committer)
             builder.take(planned, commit, message, committer)
-            tag = writes[planned.write].tag if planned.write is not None else None
-            if tag is not None:
-                builder.add(tag_object(tag, parse_commit(commit.id, commit.content)))
         return builder.made()
 
     def prepare_index(self, snapshot: BranchSnapshot, plan: SettlePlan) -> NewIndex | None:
@@ -297,10 +293,6 @@ class _Builder:
         self._chain.append((commit.id, message, committer))
         if planned.write is not None:
             self._by_write[planned.write] = commit.id
-
-    def add(self, item: GitObject) -> None:
-        """Have another object written with the commits."""
-        self._objects[item.id] = item
 
     def made(self) -> MadeCommits:
         """Return all that was built."""

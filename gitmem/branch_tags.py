@@ -51,8 +51,9 @@ class BranchTags:
             if self._repository.read_ref(ref) is not None:
                 return None  # the same one, or another, which stays where it is and is reported
             made = tag_object(tag, self._repository.read_commit(commit_id))
-            known = [] if self._repository.contains(made.id) else [made]
-            with self._repository.write_pack(known):
+            # Also where it lies in a pack already, from an earlier try: a tag that no ref names is dropped by
+            # `git repack -a -d`, and only what this pack holds is safe until the ref stands.
+            with self._repository.write_pack([made]):
                 self._repository.move_ref(ref, old=ABSENT, new=made.id, message="tag", who=who)
         except GitmemError as error:
             return error.message

@@ -101,6 +101,8 @@ class RefPacking:
             OSError: the disk is full, for example; all refs are as they were.
         """
         loose = loose_tags(self._common)
+        if not dry_run:
+            self._remove_left_over()
         if not loose or dry_run:
             return RefReport(len(loose), len(loose))
         self._remove_stale(self._file)
@@ -215,6 +217,13 @@ class RefPacking:
         with git_lock(path, wait=0, mark=self._mark):
             self._step("ref locked")
             return _read(path) == value and remove_file(path)
+
+    def _remove_left_over(self) -> None:
+        """Remove the locks of tags whose files are gone already: a run was killed before it let go of them."""
+        for folder, _, names in os.walk(self._common / _TAGS):
+            for name in names:
+                if name.endswith(_LOCK):
+                    self._remove_stale(Path(folder) / name.removesuffix(_LOCK))
 
     def _remove_stale(self, path: Path) -> None:
         """Remove a lock that a killed run of maintenance left: it is a link to this file of its own."""

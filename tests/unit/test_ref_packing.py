@@ -225,3 +225,26 @@ def test_a_dry_run_changes_nothing(repo: Path) -> None:
     """It counts."""
     assert packing(repo).run(never, dry_run=True) == RefReport(4, 4)
     assert not (repo / ".git/packed-refs").exists()
+
+
+def test_a_kill_behind_the_removal_leaves_no_lock_for_ever(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of that tag is gone, so no later run would come by: each looks for such locks by itself."""
+
+    def killed(lock: Path) -> None:
+        if "tags" in lock.parts:
+            raise Killed
+        lock.unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gitmem.git_lock._release", killed)
+        with pytest.raises(Killed):
+            packing(repo).run(never)
+    tags = repo / ".git" / "refs" / "tags"
+    assert len([*tags.rglob("*.lock")]) == 1
+    foreign = tags / "theirs.lock"
+    foreign.write_text("somebody else's")
+    for _ in range(2):
+        packing(repo).run(never)
+    assert [*tags.rglob("*.lock")] == [foreign]

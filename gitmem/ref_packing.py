@@ -219,7 +219,7 @@ class RefPacking:
             return _read(path) == value and remove_file(path)
 
     def _remove_left_over(self) -> None:
-        """Remove the locks of tags whose files are gone already: a run was killed before it let go of them."""
+        """Remove locks of tags whose files are gone: a run was killed before it let go of them."""
         for folder, _, names in os.walk(self._common / _TAGS):
             for name in names:
                 if name.endswith(_LOCK):

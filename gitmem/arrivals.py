@@ -49,6 +49,15 @@ class Arrivals:
     def __init__(self, repository: Repository, layout: Layout) -> None:
         self._repository = repository
         self._layout = layout
+        self._possible: tuple[object, bool] = (None, False)
+
+    def is_possible(self) -> bool:
+        """Say whether anything ever came from elsewhere: where nothing did, no text need be looked at."""
+        head, refs = self._repository.head(), self._repository.list_refs(_REMOTES)
+        key = (head, tuple(refs.items()))
+        if self._possible[0] != key:
+            self._possible = (key, _Evidence(self._repository, self._layout).is_anything)
+        return self._possible[1]
 
     def has_come(self, path: str, has: Has) -> bool | None:
         """Say whether what a file has came with commits of others only.

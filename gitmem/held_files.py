@@ -119,7 +119,7 @@ class HeldFiles:
     def content(self, path: str, content: bytes) -> Held | None:
         """Return the same of the bytes of a version of it."""
         kind = _kind_of(path)
-        if kind is None:
+        if kind is None or not self._arrivals.is_possible():
             return None
         blob = hash_object("blob", content)
         if len(content) > MAX_FILE:

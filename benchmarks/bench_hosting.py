@@ -13,12 +13,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conversations import turns
+from timing import record, timed
 
 from gitmem import AgentHome
 
@@ -48,11 +49,11 @@ def measure(folder: Path, homes: int, count: int) -> None:
             for _ in range(count):
                 record(home, next(source))
             home.remote_add("origin", str(bare))
-            first.append(timed(lambda home=home: home.sync("origin")))  # type: ignore[misc]
+            first.append(timed(partial(home.sync, "origin")))
             push(root, peer)
             record(home, next(source))
-            later.append(timed(lambda home=home: home.sync("origin")))  # type: ignore[misc]
-            plain.append(timed(lambda root=root, peer=peer: push(root, peer)))  # type: ignore[misc]
+            later.append(timed(partial(home.sync, "origin")))
+            plain.append(timed(partial(push, root, peer)))
     bares = [folder / f"bare{number}" for number in range(homes)]
     pushed = [size(bare) for bare in bares]
     for bare in bares:
@@ -77,20 +78,6 @@ def push(root: Path, peer: Path) -> None:
     """Push all that a home has by plain git, past its hooks."""
     refs = ("main", "refs/heads/gitmem/turns/*", "refs/tags/*")
     git(root, "-c", "core.hooksPath=/dev/null", "push", "-q", str(peer), *refs)
-
-
-def record(home: AgentHome, events: list[dict[str, object]]) -> None:
-    """Record one turn."""
-    with home.turn(session="s1") as turn:
-        for event in events:
-            turn.add(event)
-
-
-def timed(action: object) -> float:
-    """Return how many seconds something takes."""
-    began = time.perf_counter()
-    action()  # type: ignore[operator]
-    return time.perf_counter() - began
 
 
 def size(folder: Path) -> tuple[int, int]:

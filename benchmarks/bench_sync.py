@@ -18,16 +18,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from conversations import turns  # noqa: E402
+from conversations import turns
+from timing import record, timed
 
-from gitmem import AgentHome  # noqa: E402
+from gitmem import AgentHome
 
 
 def main() -> None:
@@ -124,20 +123,6 @@ def merge(one: AgentHome, two: AgentHome, count: int, source: Iterator[list[dict
     seconds = timed(one.sync)
     two.sync()
     return seconds
-
-
-def record(home: AgentHome, events: list[dict[str, object]]) -> None:
-    """Record a turn."""
-    with home.turn(session="s1") as turn:
-        for event in events:
-            turn.add(event)
-
-
-def timed(action: object) -> float:
-    """Return the seconds that an action takes."""
-    began = time.perf_counter()
-    action()  # type: ignore[operator]
-    return time.perf_counter() - began
 
 
 def git(*arguments: str, cwd: Path) -> None:

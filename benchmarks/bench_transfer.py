@@ -23,17 +23,17 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from git_servers import GitServer, git_daemon, http_server, nginx_server, ssh_server  # noqa: E402
-from gitmem.backends.dulwich_repository import DulwichRepository, open_repository  # noqa: E402
-from gitmem.git_objects import make_commit, make_object, make_tree  # noqa: E402
-from gitmem.git_transport.connect import RemoteConnector  # noqa: E402
-from gitmem.layout import Layout, find_layout  # noqa: E402
-from gitmem.pack_maintenance import merge_packs  # noqa: E402
-from gitmem.remote_repository import RefUpdate  # noqa: E402
-from gitmem.repository import ABSENT, FILE_MODE, TREE_MODE, GitObject, TreeEntry  # noqa: E402
+from git_servers import GitServer, git_daemon, http_server, nginx_server, ssh_server
+from gitmem.backends.dulwich_repository import DulwichRepository, open_repository
+from gitmem.git_objects import make_commit, make_object, make_tree
+from gitmem.git_transport.connect import RemoteConnector
+from gitmem.layout import Layout, find_layout
+from gitmem.pack_maintenance import merge_packs
+from gitmem.remote_repository import RefUpdate
+from gitmem.repository import ABSENT, FILE_MODE, TREE_MODE, GitObject, TreeEntry
 
 LINES = "refs/heads/gitmem/turns/"
 OWN, OTHER = f"{LINES}w00000001", f"{LINES}w00000002"

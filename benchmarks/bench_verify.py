@@ -14,11 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conversations import turns
+from timing import record, timed
 
 from gitmem import AgentHome
 
@@ -40,14 +42,7 @@ def main() -> None:
             measure(home, root, source)
 
 
-def record(home: AgentHome, events: list[dict[str, object]]) -> None:
-    """Record one turn."""
-    with home.turn(session="s1") as turn:
-        for event in events:
-            turn.add(event)
-
-
-def measure(home: AgentHome, root: Path, source: object) -> None:
+def measure(home: AgentHome, root: Path, source: Iterator[list[dict[str, object]]]) -> None:
     """Verify everything, then one turn at a time, and let git check the same repository."""
     began = time.perf_counter()
     whole = home.verify(full=True)
@@ -55,13 +50,11 @@ def measure(home: AgentHome, root: Path, source: object) -> None:
     assert whole.ok, whole.findings[:3]
     fresh = []
     for _ in range(10):
-        record(home, next(source))  # type: ignore[call-overload]
+        record(home, next(source))
         began = time.perf_counter()
         assert home.verify().ok
         fresh.append(time.perf_counter() - began)
-    began = time.perf_counter()
-    subprocess.run(["git", "fsck", "--full"], cwd=root, check=True, capture_output=True)
-    fsck = time.perf_counter() - began
+    fsck = timed(lambda: subprocess.run(["git", "fsck", "--full"], cwd=root, check=True, capture_output=True))
     count = whole.checked.commits
     print(f"{count} commits, {whole.checked.lines} lines, {whole.checked.episodes} episodes\n")
     print("| figure | value |")

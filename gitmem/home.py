@@ -15,6 +15,7 @@ from gitmem.home_context import HomeContext
 from gitmem.home_editing import HomeEditing
 from gitmem.home_episodes import HomeEpisodes
 from gitmem.home_forget import HomeForget
+from gitmem.home_index import HomeIndex
 from gitmem.home_judging import HomeJudging
 from gitmem.home_machine import HomeMachine
 from gitmem.home_memory import HomeMemory
@@ -36,12 +37,9 @@ from gitmem.turn import Turn
 
 if TYPE_CHECKING:
     from gitmem.agent_sight import Reader
-    from gitmem.changes import Hints
     from gitmem.history import LogPage
     from gitmem.importers.jsonl import ImportReport
-    from gitmem.indexer import CatchUp
     from gitmem.memory_get import Memory
-    from gitmem.reindexing import Reindexed
     from gitmem.search import SearchReply
     from gitmem.shown import Shown
     from gitmem.status import Status
@@ -56,6 +54,7 @@ class AgentHome(
     HomeMemory,
     HomeEditing,
     HomeForget,
+    HomeIndex,
     HomeJudging,
     HomeMachine,
     HomeNotes,
@@ -316,55 +315,6 @@ class AgentHome(
                 now=parts.now(),
             )
         )
-
-    def catch_up(
-        self, hints: Hints | None = None, *, seconds: float | None = None, merged: int = 16_384
-    ) -> CatchUp:
-        """Bring the search index up to date.
-
-        Args:
-            hints: where something may have changed; None looks everywhere.
-            seconds: after so long the rest is left for another call; None leaves nothing.
-            merged: documents of small parts that one commit may put together.
-        """
-        from gitmem.indexer import Budget
-
-        with self._parts.background_indexing.slice:
-            return self._parts.indexer.catch_up(hints, Budget(seconds, merged))
-
-    def merge_index(self, most: int) -> CatchUp:
-        """Put small parts of the search index together, up to a number of documents."""
-        with self._parts.background_indexing.slice:
-            return self._parts.indexer.merge(most)
-
-    def is_index_behind(self) -> bool:
-        """Say whether the search index lacks something that no hint tells of."""
-        return self._parts.indexer.is_behind()
-
-    def reindex(
-        self, *, wait: bool | None = None, progress: Callable[[Reindexed], object] = lambda _: None
-    ) -> Reindexed:
-        """Build the search index anew; what is indexed is searched until it is replaced.
-
-        Args:
-            wait: for the end; None waits only where no watcher goes on with it.
-            progress: is told about once a second how far it is.
-        """
-        from gitmem.reindexing import Reindexing
-        from gitmem.watch_state import ask_watcher, is_watched
-
-        layout = self.layout
-        work = Reindexing(
-            self._parts.indexer,
-            self._parts.index,
-            is_watched=lambda: is_watched(layout),
-            ask_watcher=lambda: ask_watcher(layout),
-            progress=progress,
-        )
-        begun = work.begin()
-        if begun.reasons or wait is False or (wait is None and begun.watcher):
-            return begun
-        return work.finish()
 
     def apply_spool(self, *, wait: float = 0.0) -> int:
         """Bring turns that others left in the spool to the turn line; return how many.

@@ -85,7 +85,8 @@ FLOORS = [
         sync_delivery sync_tally sync clone text_origin resolving home_parts""",
         # 6 doors
         """watch_parts beside vigil watch background_command home_forget home_episodes home_notes home_memory
-        home_machine home_judging home_editing home_sessions home_session_search home_quarantine home_sync
+        home_machine home_index home_judging home_editing home_sessions home_session_search
+        home_quarantine home_sync
         home_verify home_tools home_work home_context home demo watch_home git_driver cli/ __main__""",
     )
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,9 @@ from examples import DEV, FAST  # noqa: E402
 from originals import keep_originals  # noqa: E402
 
 from fixtures import CounterClock  # noqa: E402 - only after the rewrite is registered
+
+if TYPE_CHECKING:
+    from remote_peers import Own
 
 _COMMON: dict[str, Any] = {
     "deadline": None,
@@ -82,3 +86,19 @@ def heard_signals() -> None:
 def clock() -> CounterClock:
     """A clock that starts on 2026-03-02 09:00 UTC and goes on by one second each time it is read."""
     return CounterClock()
+
+
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loopback is reached without this machine's proxy."""
+    monkeypatch.setenv("no_proxy", "*")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Own]:
+    """An empty repository of one's own, which connects to remotes."""
+    from remote_peers import Own  # noqa: PLC0415 - few tests need it, and it reads the transport
+
+    made = Own(tmp_path / "own")
+    yield made
+    made.close()

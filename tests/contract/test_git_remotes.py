@@ -15,11 +15,7 @@ from gitmem.git_transport.connect import RemoteConnector
 from gitmem.layout import Layout, find_layout
 from gitmem.remote_repository import RemoteRepository
 
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loopback is reached without this machine's proxy."""
-    monkeypatch.setenv("no_proxy", "*")
+pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
 def peers_of(server: GitServer, tmp_path: Path, program: str | None = "git") -> Iterator[Peers]:

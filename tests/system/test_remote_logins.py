@@ -30,19 +30,7 @@ from remote_peers import (
     listening,
 )
 
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Own]:
-    """An empty one."""
-    made = Own(tmp_path / "own")
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loopback is reached without this machine's proxy."""
-    monkeypatch.setenv("no_proxy", "*")
+pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
 # Who one is.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,21 +33,9 @@ from remote_peers import (
     saying,
 )
 
+pytestmark = pytest.mark.usefixtures("no_proxy")
+
 A = "a" * 40
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Own]:
-    """An empty one."""
-    made = Own(tmp_path / "own")
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loopback is reached without this machine's proxy."""
-    monkeypatch.setenv("no_proxy", "*")
 
 
 # What arrives.

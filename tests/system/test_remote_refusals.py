@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,20 +32,7 @@ from remote_peers import (
     saying,
 )
 
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Own]:
-    """An empty one."""
-    made = Own(tmp_path / "own")
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loopback is reached without this machine's proxy."""
-    monkeypatch.setenv("no_proxy", "*")
-
+pytestmark = pytest.mark.usefixtures("no_proxy")
 
 # What a remote does not want.
 
@@ -103,6 +89,7 @@ from gitmem.backends.dulwich_repository import open_repository
 from gitmem.git_transport.connect import RemoteConnector
 from gitmem.layout import find_layout
 from gitmem.remote_repository import RefUpdate
+
 layout = find_layout(Path(sys.argv[1]))
 own = open_repository(layout)
 remote = RemoteConnector(layout).connect(sys.argv[2], repository=own)
@@ -117,7 +104,7 @@ with remote.fetch(list(remote.refs().refs.values())):
             [sys.executable, "-c", program, str(path), str(served), ids], stdout=subprocess.PIPE
         ) as process:
             assert process.stdout is not None
-            process.stdout.readline()
+            assert process.stdout.readline() == b"\n"  # it has begun
             time.sleep(chance.random() * 0.25)
             process.kill()
         open_repository(find_layout(path)).close()

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,22 +38,10 @@ from remote_peers import (
     trickling,
 )
 
+pytestmark = pytest.mark.usefixtures("no_proxy")
+
 QUICK = TransferLimits(seconds=0.5)
 A = "a" * 40
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Own]:
-    """An empty one."""
-    made = Own(tmp_path / "own")
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loopback is reached without this machine's proxy."""
-    monkeypatch.setenv("no_proxy", "*")
 
 
 # Time.
@@ -108,6 +96,7 @@ from gitmem.backends.dulwich_repository import open_repository
 from gitmem.git_transport.connect import RemoteConnector
 from gitmem.layout import find_layout
 from gitmem.remote_repository import RefUpdate
+
 layout = find_layout(Path(sys.argv[1]))
 RemoteConnector(layout).connect("ssh://host/a.git", repository=open_repository(layout)).{question}
 """

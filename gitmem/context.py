@@ -171,6 +171,7 @@ class Contexts:
     def _made(
         self, request: ContextRequest, moment: Moment, count: Tokenizer
     ) -> tuple[AssembledContext, ReadContext]:
-        read = self._reader.read(request, moment)
+        with self._ledger.still():  # the lines are looked at once, not by each part of it
+            read = self._reader.read(request, moment)
         context = assemble(read.inputs, request.budget, count=count, judge=self._judge.renew())
         return replace(context, commit=moment.commit, head=moment.head), read

@@ -77,7 +77,7 @@ class HeldRecords:
 
     def refuses(self, body: Mapping[str, Any]) -> bool:
         """Say whether the scanner refuses a record's words, whoever wrote them."""
-        return bool(record_rules(body, self._judge))
+        return bool(self._once(("", body_mark(body)), lambda: record_rules(body, self._judge)))
 
     def _inherited(self, record: Record) -> Held | None:
         """Return what is held of others among the snapshots that an own one goes on from."""
@@ -148,15 +148,18 @@ class HeldRecords:
         return [_to_row(one) for one in found if one is not None] or None
 
     def _rules(self, record: Record, mark: str) -> _Verdict:
+        return self._once((record.id, mark), lambda: self._look(record))
+
+    def _once(self, key: tuple[str, str], look: Callable[[], _Verdict]) -> _Verdict:
+        """Return a verdict that stands for as long as this machine allows the same."""
         allowed = self._allowed()
-        key = (record.id, mark)
         with self._lock:
             if self._known[0] != allowed or len(self._known[1]) > _KEPT:
                 self._known = (allowed, {})
             known = self._known[1]
         if key in known:
             return known[key]
-        rules = self._look(record)
+        rules = look()
         if rules != (LOST,):  # its text may come with another fetch
             known[key] = rules
         return rules

@@ -45,9 +45,8 @@ def main() -> None:
     parser.add_argument("--contexts", type=int, default=200)
     options = parser.parse_args()
     random.seed(3)
-    print(
-        "| turns | median | 95th percentile | first in a process | first ever | memory |\n|---|---|---|---|---|---|"
-    )
+    print("| turns | median | 95th percentile | first in a process | first ever | memory |")
+    print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "home"
         medians = []

@@ -44,8 +44,29 @@ def exchange(folder: int, one: str, other: str) -> bool:
     return _rename(folder, one, other, is_new=False)
 
 
+class Hold:
+    """A file that is held still: whoever opens it for writing now waits.
+
+    Args:
+        descriptor: of the file, with a lease on it or without.
+    """
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._descriptor = descriptor
+
+    def is_awaited(self) -> bool:
+        """Say whether somebody waits to write into the file; False where that cannot be known."""
+        if self._descriptor is None:
+            return False
+        try:
+            # While its end is awaited, a lease is what it will be then.
+            return fcntl.fcntl(self._descriptor, fcntl.F_GETLEASE) != fcntl.F_RDLCK
+        except OSError:
+            return False
+
+
 @contextmanager
-def held_still(folder: int, name: str, *, wait: float) -> Iterator[None]:
+def held_still(folder: int, name: str, *, wait: float) -> Iterator[Hold]:
     """Keep others from opening a file for writing for a moment, once nobody has it open for that.
 
     An editor that has opened a file and not yet filled it would go on in the one that was displaced. A lease,
@@ -59,19 +80,19 @@ def held_still(folder: int, name: str, *, wait: float) -> Iterator[None]:
     try:
         descriptor = os.open(name, _LOOK, dir_fd=folder)
     except OSError:
-        yield
+        yield Hold(None)
         return
     try:
-        _take_lease(descriptor, time.monotonic() + wait)
-        yield
+        is_leased = _take_lease(descriptor, time.monotonic() + wait)
+        yield Hold(descriptor if is_leased else None)
     finally:
         os.close(descriptor)
 
 
-def _take_lease(descriptor: int, deadline: float) -> None:
+def _take_lease(descriptor: int, deadline: float) -> bool:
     lease = getattr(fcntl, "F_SETLEASE", None)
     if lease is None:
-        return
+        return False
     try:
         # Whoever wants to write is announced by a signal: by default one that would end this process.
         fcntl.fcntl(descriptor, _F_SETSIG, signal.SIGURG)
@@ -80,12 +101,12 @@ def _take_lease(descriptor: int, deadline: float) -> None:
                 fcntl.fcntl(descriptor, lease, fcntl.F_RDLCK)
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    return
+                    return False
                 time.sleep(0.001)
             else:
-                return
+                return True
     except OSError:
-        return  # not this user's file, or a file system without leases
+        return False  # not this user's file, or a file system without leases
 
 
 def _rename(folder: int, one: str, other: str, *, is_new: bool) -> bool:

@@ -102,18 +102,27 @@ class ReplacedFile:
             if seen is None:
                 return move_new(self._folder, beside, self._name)
             own = self._stat(beside)
-            with held_still(self._folder, self._name, wait=_SAVING):
+            with held_still(self._folder, self._name, wait=_SAVING) as hold:
+                # Asked before, so that nobody reads our text in the place of a save that is not committed.
+                if not _same_file(self._stat(self._name), seen):
+                    raise self._moved()
                 if not exchange(self._folder, beside, self._name):
                     return False
+                if hold.is_awaited():  # an editor that found the old file by its name is about to save in it
+                    self._take_back(beside, own)
+                    raise self._moved()
         except (FileExistsError, FileNotFoundError) as error:
             raise self._moved() from error
         if _same_file(self._stat(beside), seen):
             self._displaced = beside, seen
             return True
+        self._take_back(beside, own)
+        raise self._moved()
+
+    def _take_back(self, beside: str, own: os.stat_result) -> None:
         exchange(self._folder, beside, self._name)
         if not _same_file(self._stat(beside), own):  # and saved once more: the last one is the editor's file
             os.replace(beside, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
-        raise self._moved()
 
     def _stat(self, name: str) -> os.stat_result:
         return os.stat(name, dir_fd=self._folder, follow_symlinks=False)

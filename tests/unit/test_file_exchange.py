@@ -152,18 +152,62 @@ def test_a_second_save_in_the_same_moment_wins(tmp_path: Path, monkeypatch: pyte
     rounds = []
 
     def twice(folder: int, one: str, other: str) -> bool:
-        if rounds:  # our text is in the place now; the editor overwrites it before it is taken back
-            path.write_text("second save")
+        # Saved just before our text takes the place, then over our text before that is taken back.
+        beside = tmp_path / "beside"
+        beside.write_text("second save" if rounds else "first save")
+        beside.replace(path)
         rounds.append(one)
         return real(folder, one, other)
 
     monkeypatch.setattr(work_tree, "exchange", twice)
-    with replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant) as file:
-        path.write_text("first save")
-        with pytest.raises(HeadMoved):
-            file.place(seen)
+    replaced = replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant)
+    with replaced as file, pytest.raises(HeadMoved):
+        file.place(seen)
+    assert len(rounds) == 2
     assert path.read_text() == "second save"
     assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
+
+
+def test_a_save_that_is_there_already_never_leaves_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an editor that opens the file then reads our text, and saves over what was not committed."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    seen = path.lstat()
+    path.write_text("a save")
+    exchanged: list[str] = []
+    monkeypatch.setattr(work_tree, "exchange", lambda _folder, one, _other: exchanged.append(one))
+    replaced = replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant)
+    with replaced as file, pytest.raises(HeadMoved):
+        file.place(seen)
+    assert exchanged == []
+    assert path.read_text() == "a save"
+
+
+def test_an_editor_that_waits_for_its_file_gets_it_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has found the old file by its name; the next one to read that name must find its save there."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    real = work_tree.exchange
+    editor = threading.Thread(target=lambda: path.write_text("a save"))
+
+    def late(folder: int, one: str, other: str) -> bool:
+        if editor.ident is None:
+            editor.start()
+            editor.join(0.1)
+            assert editor.is_alive()  # it waits
+        return real(folder, one, other)
+
+    monkeypatch.setattr(work_tree, "exchange", late)
+    with replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant) as file:
+        with pytest.raises(HeadMoved):
+            file.place(path.lstat())
+        editor.join(5.0)
+        assert path.read_text() == "a save"
+    assert path.read_text() == "a save"
 
 
 def test_where_there_is_no_exchange_a_rename_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

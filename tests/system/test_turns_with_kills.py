@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import re
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -158,6 +160,10 @@ def test_gits_housekeeping_takes_nothing(tmp_path: Path) -> None:
     assert check(root, acks) > 20
 
 
+#: What git says where a turn wrote into a folder that was about to go.
+_MET: Final = re.compile(r"warning: failed to remove ledger(/[-\d]*)*: Directory not empty")
+
+
 class Operator:
     """Somebody at work in a home with plain git; every command must succeed.
 
@@ -244,28 +250,30 @@ class Operator:
     def clean(self) -> None:
         """Throw everything away that git does not hold."""
         self.write("litter")
-        self.git("clean", "-fdxq")
+        while not self.empties("clean", "-fdxq"):
+            pass
 
     def stash(self) -> None:
         """Put work aside and take it up again, also all of it."""
         (self.root / "a.md").write_text("stashed\n")
         self.git("stash", "-q", "-u")
         self.git("stash", "pop", "-q")
-        while not self.stashed_all():
-            pass
+        while not self.empties("stash", "-qa"):
+            self.git("stash", "drop", "-q")
         self.git("stash", "drop", "-q")
 
-    def stashed_all(self) -> bool:
-        """Put everything aside; say False where git met a file that a turn wrote in that very moment.
+    def empties(self, *args: str) -> bool:
+        """Let git empty the folder; say False where it met a file that a turn wrote in that very moment.
 
-        Git empties folders under no lock, so nobody can keep out of its way for certain. It says so, its
-        stash is whole, and it is asked again.
+        Git empties folders under no lock, so nobody can keep out of its way for certain. It says so, the rest
+        is done, and it is asked again.
         """
-        done = run_git("stash", "-qa", cwd=self.root, env=self.environment)
+        done = run_git(*args, cwd=self.root, env=self.environment)
         if done.returncode == 0:
             return True
-        assert done.stderr == b"warning: failed to remove ledger/: Directory not empty\n"
-        self.git("stash", "drop", "-q")
+        said = done.stderr.decode().splitlines()
+        assert said
+        assert [line for line in said if not _MET.fullmatch(line)] == []
         return False
 
     def merge_with_conflict(self) -> None:

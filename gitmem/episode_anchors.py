@@ -119,7 +119,8 @@ class EpisodeAnchors:
         try:
             head, _, content = self._file.read_bytes().partition(b"\n")
             if head.decode() == self._head(content):
-                return {blob: _from_row(row) for blob, row in json.loads(content).items()}
+                words: dict[str, str] = {}
+                return {blob: _from_row(row, words) for blob, row in json.loads(content).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             pass
         return {}
@@ -168,9 +169,14 @@ def _to_row(anchor: EpisodeAnchor) -> list[Any]:
     return [sorted(value) if isinstance(value, frozenset) else value for value in astuple(anchor)]
 
 
-def _from_row(row: Any) -> EpisodeAnchor | None:
+def _from_row(row: Any, words: dict[str, str]) -> EpisodeAnchor | None:
+    """Return an episode's anchor; a word that several episodes have is in memory once, in `words`."""
     if row is None:
         return None
     values: dict[str, Any] = dict(zip(EpisodeAnchor.__slots__, row, strict=True))
-    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-    return EpisodeAnchor(**{**values, **lists, "terms": frozenset(values["terms"])})
+    lists = {
+        name: (*map(words.setdefault, value, value),)
+        for name, value in values.items()
+        if isinstance(value, list)
+    }
+    return EpisodeAnchor(**{**values, **lists, "terms": frozenset(lists["terms"])})

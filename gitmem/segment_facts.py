@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final
@@ -93,7 +93,23 @@ class SegmentFacts:
         with self._lock:
             return _Values(dict(self._facts or {}))
 
-    def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> Sequence[tuple[str, Any]]:
+    def value(self, path: str) -> Any:
+        """Return what was read of a segment, None if nothing was."""
+        with self._lock:
+            fact = (self._facts or {}).get(path)
+        return None if fact is None else json.loads(fact[1])
+
+    def paths_with(self, text: str) -> list[str]:
+        """Return the segments in whose value a text stands as a string; nothing more is read for it.
+
+        Args:
+            text: letters, digits and signs that JSON writes as they are.
+        """
+        needle = _to_json(text)
+        with self._lock:
+            return [path for path, (_, content) in (self._facts or {}).items() if needle in content]
+
+    def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> Iterable[tuple[str, Any]]:
         """Read what is new or changed; return it by path. The first time that is everything that is kept.
 
         Args:
@@ -115,10 +131,10 @@ class SegmentFacts:
             self._unkept.update(learned)
             if len(self._unkept) > _SPARE or self._is_stale:
                 self._keep(receipts)
-            if is_first:
-                values = _Values(facts)
-                return [(path, values[path]) for path in segments if path in facts]
-            return list(learned.items())
+            if is_first:  # one value after the other: all at once they would take much memory
+                values = _Values({path: facts[path] for path in segments if path in facts})
+                return values.items()
+            return learned.items()
 
     def _learn(self, segments: Sequence[Segment], goes_on: Callable[[], bool]) -> dict[str, Any]:
         assert self._facts is not None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import nlargest
@@ -19,6 +20,9 @@ from gitmem.turn_evidence import TurnEvidence, evidence_of
 
 #: Of the rows that `place_rows` makes.
 ROWS_VERSION: Final = 2
+
+#: Segments whose turns are kept in memory.
+_READ: Final = 64
 
 #: Kinds that are bookkeeping: a turn that holds nothing else is none that anybody would recall.
 _BOOKKEEPING: Final = frozenset({"turn", "assembly", "memory", "episode", "session", "file"})
@@ -56,17 +60,18 @@ class TurnPlaces:
     def __init__(self, layout: Layout, ledger: Ledger) -> None:
         self._ledger = ledger
         self._facts = SegmentFacts(layout, ledger, "turn-places", ROWS_VERSION, place_rows)
-        self._known: dict[str, list[TurnAt]] = {}
-        self._sessions: dict[str | None, dict[str, list[TurnAt]]] = {}
         self._newest: dict[str, str] = {}
+        self._sessions: dict[str | None, dict[str, bool]] = {}
+        self._read: OrderedDict[str, tuple[TurnAt, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
     def last(self, session: str | None, most: int) -> list[TurnAt]:
         """Return the last turns, oldest first; of all sessions for None."""
         with self._lock:
             self._catch_up()
-            known = self._known if session is None else self._sessions.get(session, {})
-            return self._last_told(known, most)
+            paths = self._newest if session is None else self._sessions.get(session, {})
+            near = [(self._newest[path], path) for path in paths]
+            return _last_told(near, self._places, session, most)
 
     def last_of(
         self, segments: Mapping[str, Segment], session: str | None, most: int, without: str | None = None
@@ -81,26 +86,26 @@ class TurnPlaces:
         """
         with self._lock:
             self._catch_up()
-            known = dict(self._known)
-        today = self._ledger.segments()
-
-        def places() -> Iterator[TurnAt]:
+            today = self._ledger.segments()
+            past: dict[str, tuple[TurnAt, ...]] = {}
+            near: list[tuple[str, str]] = []
             for path, segment in segments.items():
                 if today.get(path) == segment:
-                    yield from known.get(path, ())
+                    near.append((self._newest.get(path, ""), path))
                 else:
-                    yield from _places(path, place_rows(self._ledger.read_segment(segment)))
-
-        wanted = (one for one in places() if session is None or one.session == session)
-        return _newest((one for one in wanted if one.is_told and one.turn != without), most)
+                    past[path] = (*_places(path, place_rows(self._ledger.read_segment(segment))),)
+                    near.append((_newest_clock(past[path]), path))
+            return _last_told(
+                near, lambda path: past[path] if path in past else self._places(path), session, most, without
+            )
 
     def session_events(self, session: str) -> Iterator[Record]:
         """Yield the session events of a session, the last one first."""
         with self._lock:
             self._catch_up()
             known = self._sessions.get(session, {})
-            places = [one for found in known.values() for one in found if one.has_event]
-        for place in sorted(places, reverse=True):
+            held = [one for path, has_event in known.items() if has_event for one in self._places(path)]
+        for place in sorted((one for one in held if one.has_event and one.session == session), reverse=True):
             for turn in self.read([place]):
                 yield from reversed([one for one in turn.of_kind("session") if one.session == session])
 
@@ -109,7 +114,8 @@ class TurnPlaces:
         names = set(turns)
         with self._lock:
             self._catch_up()
-            return sorted(one for places in self._known.values() for one in places if one.turn in names)
+            paths = {path for name in names for path in self._facts.paths_with(name)}
+            return sorted(one for path in paths for one in self._places(path) if one.turn in names)
 
     def read(
         self, places: Sequence[TurnAt], segments: Mapping[str, Segment] | None = None
@@ -148,23 +154,26 @@ class TurnPlaces:
             return replace(record, body=self._ledger.full_body(record))
         return record
 
-    def _last_told(self, known: Mapping[str, Sequence[TurnAt]], most: int) -> list[TurnAt]:
-        """Return the last turns in which something was told; looks at the segments that can hold them."""
-        found: list[TurnAt] = []
-        for path in sorted(known, key=lambda one: self._newest.get(one, ""), reverse=True):
-            if len(found) == most and found[0].clock > self._newest.get(path, ""):
-                break
-            found = _newest([*found, *(one for one in known[path] if one.is_told)], most)
-        return found
-
     def _catch_up(self) -> None:
         for path, rows in self._facts.catch_up():
-            for one in self._known.get(path, ()):
-                self._sessions.get(one.session, {}).pop(path, None)
-            places = self._known[path] = list(_places(path, rows))
-            self._newest[path] = max((one.clock for one in places), default="")
+            self._read.pop(path, None)
+            if path in self._newest:
+                for paths in self._sessions.values():
+                    paths.pop(path, None)
+            places = [*_places(path, rows)]
+            self._newest[path] = _newest_clock(places)
             for one in places:
-                self._sessions.setdefault(one.session, {}).setdefault(path, []).append(one)
+                paths = self._sessions.setdefault(one.session, {})
+                paths[path] = paths.get(path, False) or one.has_event
+
+    def _places(self, path: str) -> tuple[TurnAt, ...]:
+        """Return the turns of a segment; those of most segments are only in their file."""
+        if path not in self._read:
+            self._read[path] = (*_places(path, self._facts.value(path)),)
+            if len(self._read) > _READ:
+                self._read.popitem(last=False)
+        self._read.move_to_end(path)
+        return self._read[path]
 
 
 def place_rows(content: bytes) -> list[list[Any]] | None:
@@ -187,6 +196,35 @@ def place_rows(content: bytes) -> list[list[Any]] | None:
 def _places(path: str, rows: Iterable[Sequence[Any]] | None) -> Iterator[TurnAt]:
     for turn, session, clock, writer, seq, is_told, has_event in rows or ():
         yield TurnAt(clock, writer, seq, turn, path, session, is_told, has_event)
+
+
+def _newest_clock(places: Iterable[TurnAt]) -> str:
+    return max((one.clock for one in places), default="")
+
+
+def _last_told(
+    segments: Iterable[tuple[str, str]],
+    places: Callable[[str], Iterable[TurnAt]],
+    session: str | None,
+    most: int,
+    without: str | None = None,
+) -> list[TurnAt]:
+    """Return the last turns in which something was told; looks at the segments that can hold them.
+
+    Args:
+        segments: with the clock of the newest turn in each.
+        places: returns the turns of one.
+        session: whose; None for all.
+        most: how many at most.
+        without: a turn that does not count.
+    """
+    found: list[TurnAt] = []
+    for newest, path in sorted(segments, reverse=True):
+        if len(found) == most and found[0].clock > newest:
+            break
+        told = (one for one in places(path) if one.is_told and one.turn != without)
+        found = _newest([*found, *(one for one in told if session is None or one.session == session)], most)
+    return found
 
 
 def _newest(places: Iterable[TurnAt], most: int) -> list[TurnAt]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment
@@ -245,7 +245,7 @@ class WorkReader:
         self._now = now
         self._lifecycle = Lifecycle(layout, ledger)
         self._facts = SegmentFacts(layout, ledger, "work-turns", ROWS_VERSION, turn_rows)
-        self._turns = WorkTurns()
+        self._turns = WorkTurns(self._facts.value)
         self._refs = RefReader(lambda place: self._read_refs(place, self._ledger.segments()))
         self._past: tuple[object, _Source] | None = None
         self._lock = threading.RLock()
@@ -289,7 +289,8 @@ class WorkReader:
         self._present()
         present = self._ledger.segments()
         known, known_turns = self._lifecycle.rows(), self._facts.known()
-        fold, turns = ObjectFold(), WorkTurns()
+        past: dict[str, list[list[Any]] | None] = {}
+        fold, turns = ObjectFold(), WorkTurns(lambda path: past[path] if path in past else known_turns[path])
         places: dict[str, Segment] = {}
         for path, segment in segments.items():
             is_same = path in known and path in known_turns and present.get(path) == segment
@@ -298,7 +299,9 @@ class WorkReader:
                 snapshot = from_row(row)
                 fold.take(snapshot)
                 places[snapshot.id] = segment
-            turns.take(path, (known_turns[path] if is_same else turn_rows(content)) or ())
+            if not is_same:
+                past[path] = turn_rows(content)
+            turns.take(path, (known_turns[path] if is_same else past[path]) or ())
 
         def whole(snapshot: Snapshot) -> Snapshot:
             line = find_line(self._ledger, places[snapshot.id], snapshot.id)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +15,9 @@ from gitmem.work_ref_merge import RefFold, WorkRefs
 
 #: Of the rows that `turn_rows` makes.
 ROWS_VERSION: Final = 1
+
+#: Work items whose turns and work refs are kept in memory.
+_READ: Final = 64
 
 _SIGN: Final = b'"kind":"turn"'
 _FIELD: Final = b'"work_item":"'
@@ -38,29 +42,40 @@ class TurnPlace:
 
 
 class WorkTurns:
-    """Knows the turns of every work item."""
+    """Knows in which segments the turns of every work item are.
 
-    def __init__(self) -> None:
-        self._items: dict[str, dict[str, TurnPlace]] = {}
-        self._sorted: dict[str, list[TurnPlace]] = {}
+    Args:
+        rows: returns the rows of a segment.
+    """
+
+    def __init__(self, rows: Callable[[str], Iterable[Sequence[Any]] | None]) -> None:
+        self._rows = rows
+        self._paths: dict[str, dict[str, None]] = {}
+        self._read: OrderedDict[str, list[TurnPlace]] = OrderedDict()
 
     def take(self, path: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Take the rows of a segment; what is known of a turn is replaced."""
-        for item, turn, ts, clock, writer, seq, has_refs in rows:
-            place = TurnPlace(clock, writer, seq, turn, ts, path, has_refs)
-            self._items.setdefault(item, {})[turn] = place
-            known = self._sorted.get(item)
-            if known and known[-1] < place:
-                known.append(place)
-            elif known is None or place not in known[-2:]:
-                self._sorted.pop(item, None)
+        """Take a segment that is new or has changed."""
+        for item in {row[0] for row in rows}:
+            self._paths.setdefault(item, {})[path] = None
+        for item in [item for item in self._read if path in self._paths.get(item, {})]:
+            del self._read[item]
 
     def of(self, item: str) -> Sequence[TurnPlace]:
         """Return a work item's turns, the first one first."""
-        found = self._sorted.get(item)
-        if found is None:
-            found = self._sorted[item] = sorted(self._items.get(item, {}).values())
-        return found
+        if item not in self._read:
+            self._read[item] = self._find(item)
+            if len(self._read) > _READ:
+                self._read.popitem(last=False)
+        self._read.move_to_end(item)
+        return self._read[item]
+
+    def _find(self, item: str) -> list[TurnPlace]:
+        found: dict[str, TurnPlace] = {}
+        for path in sorted(self._paths.get(item, {})):
+            for of, turn, ts, clock, writer, seq, has_refs in self._rows(path) or ():
+                if of == item:
+                    found[turn] = TurnPlace(clock, writer, seq, turn, ts, path, has_refs)
+        return sorted(found.values())
 
     def last_at(self, item: str) -> str:
         """Return when the last turn of a work item ended, empty if it has none."""
@@ -77,7 +92,7 @@ class RefReader:
 
     def __init__(self, read: Any) -> None:
         self._read = read
-        self._folds: dict[str, tuple[list[TurnPlace], RefFold]] = {}
+        self._folds: OrderedDict[str, tuple[list[TurnPlace], RefFold]] = OrderedDict()
 
     def refs(self, item: str, turns: Sequence[TurnPlace]) -> WorkRefs:
         """Return the work refs that some turns of a work item amount to."""
@@ -88,6 +103,9 @@ class RefReader:
         for turn in wanted[len(done) :]:
             fold.add(self._read(turn))
         self._folds[item] = wanted, fold
+        self._folds.move_to_end(item)
+        if len(self._folds) > _READ:
+            self._folds.popitem(last=False)
         return fold.refs()
 
 

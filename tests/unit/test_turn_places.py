@@ -47,6 +47,27 @@ def test_the_last_turns_of_a_session(home: AgentHome) -> None:
     assert [place.turn for place in places_of(home).last(None, 12)] == [one, two, three, four]
 
 
+def test_turns_of_more_segments_than_are_kept_in_memory(
+    home: AgentHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory does not grow with the ledger: the turns of most segments are read when they are wanted."""
+    monkeypatch.setattr("gitmem.turn_places._READ", 2)
+    told = []
+    for number in range(15):
+        with home.turn(session=f"s{number % 3}") as turn:
+            for _ in range(10):
+                turn.message("user", f"{number} " * 1_200)
+        told.append(turn.id)
+    places = places_of(home)
+    assert len(home.ledger.segments()) > 4
+    for _ in range(2):
+        assert [place.turn for place in places.last(None, 12)] == told[3:]
+        assert [place.turn for place in places.last("s1", 12)] == told[1::3]
+        assert [place.turn for place in places.find([told[14], told[0], "other"])] == [told[0], told[14]]
+        assert [turn.id for turn in places.read(places.find(told[5:7]))] == told[5:7]
+    assert len(places._read) == 2
+
+
 def test_bookkeeping_is_no_turn_to_recall(home: AgentHome) -> None:
     """A session's beginning and a recorded context hold nothing that was said; the events are found."""
     with home.turn(session="s1") as turn:

@@ -172,10 +172,10 @@ class ContextReader:
         if item is None:
             return []
         shown = {turn.id for turn in turns} | {moment.without}
-        names = [turn for turn in work.turns(item.id)[-_TRACED - MOST_TURNS :] if turn not in shown][
-            -_TRACED:
-        ]
-        return self._shown(self._tools.places.read(self._tools.places.find(names), moment.segments))
+        places = work.turn_places(item.id, _TRACED + MOST_TURNS)
+        names = [turn for turn in places if turn not in shown][-_TRACED:]
+        found = self._tools.places.find({turn: places[turn] for turn in names})
+        return self._shown(self._tools.places.read(found, moment.segments))
 
     def _item(self, work: WorkState, session: str | None, files: MomentFiles) -> WorkItemView | None:
         current = work.focus(session)

@@ -36,7 +36,7 @@ class EpisodeAnchors:
         layout: the file lies in its derived folder.
         repository: where the files of episodes are.
         ledger: knows what was forgotten.
-        is_held: says that an episode, by path and content, is in quarantine.
+        is_held: says that a version of an episode, by path and blob id, is in quarantine.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class EpisodeAnchors:
         layout: Layout,
         repository: Repository,
         ledger: Ledger,
-        is_held: Callable[[str, bytes], bool] = lambda _path, _content: False,
+        is_held: Callable[[str, str], bool] = lambda _path, _blob: False,
     ) -> None:
         self._file = layout.derived / "facts" / "episode-anchors.json"
         self._repository = repository
@@ -107,7 +107,7 @@ class EpisodeAnchors:
                     self._known[entry.id] = self._learn(entry.id)
                     self._unkept += 1
                 anchor = self._known[entry.id]
-                if anchor is not None and not self._is_held(path, self._repository.read(entry.id)[1]):
+                if anchor is not None and not self._is_held(path, entry.id):
                     yield anchor
 
     def _learn(self, blob: str) -> EpisodeAnchor | None:
@@ -166,17 +166,12 @@ def anchor_of(episode: EpisodeRecord) -> EpisodeAnchor | None:
 
 
 def _to_row(anchor: EpisodeAnchor) -> list[Any]:
-    return [sorted(value) if isinstance(value, frozenset) else value for value in astuple(anchor)]
+    return [*astuple(anchor)]
 
 
 def _from_row(row: Any, words: dict[str, str]) -> EpisodeAnchor | None:
     """Return an episode's anchor; a word that several episodes have is in memory once, in `words`."""
     if row is None:
         return None
-    values: dict[str, Any] = dict(zip(EpisodeAnchor.__slots__, row, strict=True))
-    lists = {
-        name: (*map(words.setdefault, value, value),)
-        for name, value in values.items()
-        if isinstance(value, list)
-    }
-    return EpisodeAnchor(**{**values, **lists, "terms": frozenset(lists["terms"])})
+    values: list[Any] = [(*map(words.setdefault, one, one),) if isinstance(one, list) else one for one in row]
+    return EpisodeAnchor(*values)

@@ -80,7 +80,7 @@ class EpisodeAnchor:
     follow_ups: tuple[str, ...] = ()
     waiting_on: tuple[str, ...] = ()
     workspaces: tuple[str, ...] = ()
-    terms: frozenset[str] = frozenset()
+    terms: tuple[str, ...] = ()
 
     @property
     def source_ref(self) -> str:
@@ -125,9 +125,10 @@ class EpisodeChoice:
     is_historical: bool = False
 
 
-def terms_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return the terms by which an episode's words are found."""
-    return frozenset(term for text in texts for term in count_terms(text).counts if len(term) > 1)
+def terms_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the terms by which an episode's words are found, each once."""
+    found = {term for text in texts for term in count_terms(text).counts if len(term) > 1}
+    return tuple(sorted(found))  # a set takes eight times as much, for each of all episodes
 
 
 class EpisodeIndex:

@@ -135,6 +135,22 @@ class HeldFiles:
         marks = tuple(mark_of(part.text) for part in parts)
         return self._held(kind, path, content, tuple(dict.fromkeys(r for some in rules for r in some)), marks)
 
+    def blob(self, path: str, blob: str, read: Callable[[], bytes]) -> Held | None:
+        """Return the same of a version that Git has; where it is known to be clean it is not read.
+
+        Args:
+            path: of the file.
+            blob: id of the version.
+            read: returns its bytes.
+        """
+        if (
+            _kind_of(path) is None
+            or not self._arrivals.is_possible()
+            or self._clean.has(self._sign(), path, blob)
+        ):
+            return None
+        return self._judged(path, blob, read())
+
     def entry(self, text: str, path: str | None = None) -> Held | None:
         """Return an entry if it is held or was released.
 
@@ -219,15 +235,16 @@ class HeldFiles:
                 self._clean.add(path, blob)
                 return []
             return [one.item for one in self.prose(path, text)]
-        if (
-            len(content) <= MAX_FILE
-            and not self._refused(path, blob, content)
-            and not self._judge(path, "context")
-        ):
-            self._clean.add(path, blob)
-            return []
-        one = self.content(path, content)
+        one = self._judged(path, blob, content)
         return [one] if one else []
+
+    def _judged(self, path: str, blob: str, content: bytes) -> Held | None:
+        """Judge a version of a note, an episode or a plan; remember one that has nothing to be held."""
+        is_small = len(content) <= MAX_FILE
+        if is_small and not self._refused(path, blob, content) and not self._judge(path, "context"):
+            self._clean.add(path, blob)
+            return None
+        return self.content(path, content)
 
     def _entry_is_refused(self, entry: Entry, path: str) -> bool:
         return bool(entry_rules(entry.text, self._config.memory[_TARGETS[path]].char_limit, self._judge))

@@ -62,13 +62,13 @@ class HomeParts(CleaningParts):
             seen=marked.marked_note,
             judge=lambda _: (),
             quarantine=marked,
-            episodes=self._episode_anchors(lambda _path, _content: False),
+            episodes=self._episode_anchors(lambda _path, _blob: False),
         )
         judge = KeptJudge(lambda _: (), lambda: self.allowed)
         reader = ContextReader(tools)
         return Contexts(self.repository, self.ledger, reader, self.recorder, judge=judge, now=self.now)
 
-    def _episode_anchors(self, is_held: Callable[[str, bytes], bool]) -> EpisodeAnchors:
+    def _episode_anchors(self, is_held: Callable[[str, str], bool]) -> EpisodeAnchors:
         from gitmem.episode_anchors import EpisodeAnchors
 
         return EpisodeAnchors(self.layout, self.repository, self.ledger, is_held)
@@ -97,8 +97,8 @@ class HomeParts(CleaningParts):
             quarantine=self.quarantine,
         )
 
-    def _is_version_held(self, path: str, content: bytes) -> bool:
-        return bool(self.quarantine.version(path, content))
+    def _is_version_held(self, path: str, blob: str) -> bool:
+        return bool(self.quarantine.blob(path, blob, lambda: self.repository.read(blob)[1]))
 
     def _retracted(self, segments: Mapping[str, Segment] | None) -> Container[str]:
         return self.judgements.retracted() if segments is None else self.judgements.retracted_at(segments)

@@ -116,6 +116,10 @@ class Quarantine:
         """Return the rules for which a version of such a file is held."""
         return self._rules(self._files.content(path, content))
 
+    def blob(self, path: str, blob: str, read: Callable[[], bytes]) -> tuple[str, ...]:
+        """Return the same of a version that Git has; `read` returns its bytes."""
+        return self._rules(self._files.blob(path, blob, read))
+
     def is_let(self, path: str) -> bool:
         """Say whether such a file was released as it is on disk."""
         found = self._files.file(path) if self._file.read().releases else None

@@ -9,10 +9,11 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final
 
-from gitmem.durable_file import write_file
 from gitmem.errors import ObjectMissing
+from gitmem.facts_file import FactsFile, Place, Row, to_json, write_facts
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger, Segment
+from gitmem.ledger_format import parse_segment_path
 
 #: Folder of these files below the layout's derived one.
 _FOLDER: Final = "facts"
@@ -22,22 +23,21 @@ _FORMAT: Final = 2
 _SPARE: Final = 4
 #: Lines of the file that may be superseded, beside as many as hold, before it is written anew.
 _SUPERSEDED: Final = 64
-#: Hex digits of a line's check.
-_CHECK: Final = 16
 
-#: Blob ids of the versions that a segment's lines hold, and what was extracted from their union, as JSON: a
-#: fifth of the memory of the values themselves.
-_Fact = tuple[tuple[str, ...], bytes]
+#: Blob ids of the versions that a segment's lines hold, and what was extracted from their union: as JSON, or
+#: where that stands in the file.
+_Fact = tuple[tuple[str, ...], bytes | Place]
 
 
 class _Values(Mapping[str, Any]):
     """Values by path, made of their JSON when they are looked at."""
 
-    def __init__(self, facts: Mapping[str, _Fact]) -> None:
+    def __init__(self, facts: Mapping[str, _Fact], read: Callable[[str, _Fact], Any]) -> None:
         self._facts = facts
+        self._read = read
 
     def __getitem__(self, path: str) -> Any:
-        return json.loads(self._facts[path][1])
+        return self._read(path, self._facts[path])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._facts)
@@ -74,6 +74,7 @@ class SegmentFacts:
         self._ledger = ledger
         self._extract = extract
         self._facts: dict[str, _Fact] | None = None
+        self._kept: FactsFile | None = None
         self._receipts: frozenset[str] = frozenset()
         self._unkept: set[str] = set()
         self._lines = 0
@@ -86,28 +87,18 @@ class SegmentFacts:
         with self._lock:
             self.catch_up()
             assert self._facts is not None
-            return _Values(dict(self._facts))
+            return _Values(dict(self._facts), self._value)
 
     def known(self) -> Mapping[str, Any]:
         """Return the values that were read so far, by path; nothing more is read for it."""
         with self._lock:
-            return _Values(dict(self._facts or {}))
+            return _Values(dict(self._facts or {}), self._value)
 
     def value(self, path: str) -> Any:
         """Return what was read of a segment, None if nothing was."""
         with self._lock:
             fact = (self._facts or {}).get(path)
-        return None if fact is None else json.loads(fact[1])
-
-    def paths_with(self, text: str) -> list[str]:
-        """Return the segments in whose value a text stands as a string; nothing more is read for it.
-
-        Args:
-            text: letters, digits and signs that JSON writes as they are.
-        """
-        needle = _to_json(text)
-        with self._lock:
-            return [path for path, (_, content) in (self._facts or {}).items() if needle in content]
+        return None if fact is None else self._value(path, fact)
 
     def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> Iterable[tuple[str, Any]]:
         """Read what is new or changed; return it by path. The first time that is everything that is kept.
@@ -132,8 +123,8 @@ class SegmentFacts:
             if len(self._unkept) > _SPARE or self._is_stale:
                 self._keep(receipts)
             if is_first:  # one value after the other: all at once they would take much memory
-                values = _Values({path: facts[path] for path in segments if path in facts})
-                return values.items()
+                present = {path: facts[path] for path in segments if path in facts}
+                return _Values(present, self._value).items()
             return learned.items()
 
     def _learn(self, segments: Sequence[Segment], goes_on: Callable[[], bool]) -> dict[str, Any]:
@@ -144,7 +135,7 @@ class SegmentFacts:
                 break
             with suppress(ObjectMissing):  # it may be fetched later
                 value = self._extract(self._ledger.read_segment(segment))
-                self._facts[segment.path] = segment.blobs, _to_json(value)
+                self._facts[segment.path] = segment.blobs, to_json(value)
                 learned[segment.path] = value
         return learned
 
@@ -155,21 +146,35 @@ class SegmentFacts:
         self._is_stale = True  # what the file says of forgotten records must not stay
         return {}
 
+    def _value(self, path: str, fact: _Fact) -> Any:
+        """Return a value; of one whose place in the file is damaged by now, the segment is read again."""
+        blobs, source = fact
+        if isinstance(source, bytes):
+            return json.loads(source)
+        with suppress(OSError, ValueError, TypeError, RecursionError):
+            return json.loads(source.read())
+        with self._lock:
+            self._is_stale = True
+            value = self._extract(self._ledger.read_segment(_segment(path, blobs)))
+            if self._facts is not None and path in self._facts and self._facts[path][0] == blobs:
+                self._facts[path] = blobs, to_json(value)
+            return value
+
     def _read(self, receipts: frozenset[str]) -> dict[str, _Fact]:
+        found: dict[str, _Fact] = {}
+        shared = {path: segment.blobs for path, segment in self._ledger.segments().items()}
+        self._lines = 0
         try:
-            head, *lines = self._file.read_bytes().split(b"\n")
+            self._kept = FactsFile(self._file, self._head(receipts))
+            for one in self._kept.rows():
+                self._lines += 1
+                self._is_stale |= one is None
+                if one is not None:
+                    (path, blobs, _), place = one
+                    known = shared.get(path)  # most ids are in memory once
+                    found[path] = known if known == blobs else blobs, place
         except OSError:
             return {}
-        expected = self._head(receipts)
-        found: dict[str, _Fact] = {}
-        for line in lines[:-1] if head == expected else ():
-            with suppress(ValueError, TypeError, RecursionError):
-                path, fact = _read_line(expected, line)
-                found[path] = fact
-                continue
-            self._is_stale = True
-        self._lines = len(lines)
-        self._is_stale |= head != expected or lines[-1:] != [b""]
         return found
 
     def _keep(self, receipts: frozenset[str]) -> None:
@@ -177,49 +182,38 @@ class SegmentFacts:
         head = self._head(receipts)
         fresh = [path for path in self._unkept if path in self._facts]
         with suppress(OSError):  # a home that cannot be written is still read
-            if self._can_grow(head, len(fresh)):
-                with self._file.open("ab") as file:
-                    file.write(b"".join(_line(head, path, self._facts[path]) for path in fresh))
+            if self._kept is not None and self._can_grow(self._kept, head, len(fresh)):
+                places = self._kept.add(self._file, [self._row(path) for path in fresh])
+                for path, place in zip(fresh, places, strict=True):
+                    self._facts[path] = self._facts[path][0], place
                 self._lines += len(fresh)
             else:
-                lines = (_line(head, path, fact) for path, fact in self._facts.items())
-                write_file(self._file, head + b"\n" + b"".join(lines), durable=False)
-                self._lines = len(self._facts)
+                write_facts(self._file, head, map(self._row, self._facts))
+                kept = self._read(receipts)
+                self._facts = {
+                    path: kept[path] if path in kept and kept[path][0] == fact[0] else fact
+                    for path, fact in self._facts.items()
+                }
             self._unkept.clear()
             self._is_stale = False
 
-    def _can_grow(self, head: bytes, more: int) -> bool:
+    def _row(self, path: str) -> Row:
+        assert self._facts is not None
+        blobs, source = self._facts[path]
+        content = source if isinstance(source, bytes) else to_json(self._value(path, (blobs, source)))
+        return path, blobs, content
+
+    def _can_grow(self, kept: FactsFile, head: bytes, more: int) -> bool:
         assert self._facts is not None
         if self._is_stale or self._lines + more > 2 * len(self._facts) + _SUPERSEDED:
             return False
-        with suppress(FileNotFoundError), self._file.open("rb") as file:
-            return file.read(len(head) + 1) == head + b"\n"
-        return False
+        return kept.head == head and kept.is_at(self._file)
 
     def _head(self, receipts: frozenset[str]) -> bytes:
         return f"{self._sign} {sha256(' '.join(sorted(receipts)).encode()).hexdigest()}".encode()
 
 
-def _to_json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _line(head: bytes, path: str, fact: _Fact) -> bytes:
-    content = b"[%b,%b,%b]" % (_to_json(path), _to_json(fact[0]), fact[1])
-    return b"%b %b\n" % (_check(head, content), content)
-
-
-def _check(head: bytes, content: bytes) -> bytes:
-    # Of what another process wrote under other receipts or another version, nothing is taken.
-    return sha256(head + b"\n" + content).hexdigest()[:_CHECK].encode()
-
-
-def _read_line(head: bytes, line: bytes) -> tuple[str, _Fact]:
-    check, _, content = line.partition(b" ")
-    if check != _check(head, content):
-        raise ValueError("a damaged line")
-    decoder = json.JSONDecoder()
-    text = content.decode("ascii")
-    path, end = decoder.raw_decode(text, 1)
-    blobs, end = decoder.raw_decode(text, end + 1)
-    return str(path), (tuple(blobs), content[end + 1 : -1])
+def _segment(path: str, blobs: tuple[str, ...]) -> Segment:
+    name = parse_segment_path(path)
+    assert name is not None
+    return Segment(path, name.writer, name.number, blobs)

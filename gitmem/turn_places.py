@@ -109,13 +109,16 @@ class TurnPlaces:
             for turn in self.read([place]):
                 yield from reversed([one for one in turn.of_kind("session") if one.session == session])
 
-    def find(self, turns: Iterable[str]) -> list[TurnAt]:
-        """Return where some turns are, in the order of the ledger."""
-        names = set(turns)
+    def find(self, turns: Mapping[str, str]) -> list[TurnAt]:
+        """Return the places of some turns, in the order of the ledger.
+
+        Args:
+            turns: with the path of the segment that each is in.
+        """
         with self._lock:
             self._catch_up()
-            paths = {path for name in names for path in self._facts.paths_with(name)}
-            return sorted(one for path in paths for one in self._places(path) if one.turn in names)
+            held = (one for path in {*turns.values()} for one in self._places(path))
+            return sorted(one for one in held if turns.get(one.turn) == one.path)
 
     def read(
         self, places: Sequence[TurnAt], segments: Mapping[str, Segment] | None = None

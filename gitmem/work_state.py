@@ -178,6 +178,10 @@ class WorkState:
         """Return the ids of the turns that belong to a work item, the first one first."""
         return tuple(place.turn for place in self._source.turns.of(item))
 
+    def turn_places(self, item: str, most: int) -> Mapping[str, str]:
+        """Return the last turns of a work item, the first one first, with the segments that hold them."""
+        return {place.turn: place.path for place in self._source.turns.of(item)[-most:]}
+
     def _state(self, kind: str, name: str) -> State | None:
         heads = self._source.fold.heads(kind, name) if self._source.fold.status(kind, name) else ()
         if not heads:

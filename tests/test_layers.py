@@ -64,7 +64,7 @@ FLOORS = [
         note_ids commit_times authored_files note_paths note_plan notes tree_sight proposals write_approval
         duty index_retries watch_state home_place writer failure_counts line_astray line_turns lines remotes
         line_sync tag_sync sync_notes stale_ref_locks rescue_refs remote_standing spare_files drivers
-        spool_file spool ledger segment_facts held_records judgements lifecycle history past_ledger
+        spool_file spool ledger facts_file segment_facts held_records judgements lifecycle history past_ledger
         work_turns work_state plan_notices forget_notices plan_files plan_sight past_plans sealing
         turn_places line_position line_closing line_merge line_recovery disk_copy episode_facts
         episode_closing line_draft found_turn writer_change turn_line adoption ledger_copy session_snapshot

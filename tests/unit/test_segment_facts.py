@@ -134,6 +134,37 @@ def test_what_is_damaged_in_the_file_is_read_again(
     assert (healed.facts.values(), healed.count) == (expected, 0)
 
 
+def test_what_is_damaged_behind_our_back_is_read_again(desk: Desk) -> None:
+    """Values stay in the file, not in memory; each is checked whenever it is read."""
+    expected = dict(Reader(desk).facts.values())
+    reader = Reader(again(desk))
+    assert (dict(reader.facts.values()), reader.count) == (expected, 0)
+    with kept(desk).open("r+b") as file:
+        file.seek(200)
+        file.write(b"?" * 300)
+    assert dict(reader.facts.values()) == expected
+    assert 0 < reader.count < 10
+    with kept(desk).open("r+b") as file:
+        file.truncate(0)
+    assert dict(reader.facts.values()) == expected
+    put_segments(desk, 11, 15)
+    assert len(reader.facts.values()) == 15
+    healed = Reader(again(desk))
+    assert (len(healed.facts.values()), healed.count) == (15, 0)
+
+
+def test_another_file_in_its_place_changes_nothing(desk: Desk) -> None:
+    """A process reads on in the file that it knows while another one writes it anew, or it is removed."""
+    expected = dict(Reader(desk).facts.values())
+    reader = Reader(again(desk))
+    values = reader.facts.values()
+    kept(desk).unlink()
+    assert (dict(values), reader.count) == (expected, 0)
+    put_segments(desk, 11, 15)
+    reader.facts.values()
+    assert (len(Reader(again(desk)).facts.values()), reader.count) == (15, 5)
+
+
 @pytest.mark.slow
 def test_the_file_grows_by_what_is_new_and_is_made_anew_in_time(desk: Desk) -> None:
     """Keeping costs as much as what changed, not as the ledger; what is superseded does not pile up."""

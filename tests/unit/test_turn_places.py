@@ -63,8 +63,10 @@ def test_turns_of_more_segments_than_are_kept_in_memory(
     for _ in range(2):
         assert [place.turn for place in places.last(None, 12)] == told[3:]
         assert [place.turn for place in places.last("s1", 12)] == told[1::3]
-        assert [place.turn for place in places.find([told[14], told[0], "other"])] == [told[0], told[14]]
-        assert [turn.id for turn in places.read(places.find(told[5:7]))] == told[5:7]
+        paths = {place.turn: place.path for place in places.last(None, 15)}
+        wanted = {told[14]: paths[told[14]], told[0]: paths[told[0]], "other": paths[told[0]]}
+        assert [place.turn for place in places.find(wanted)] == [told[0], told[14]]
+        assert [turn.id for turn in places.read(places.find({told[5]: paths[told[5]]}))] == [told[5]]
     assert len(places._read) == 2
 
 

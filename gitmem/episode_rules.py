@@ -10,7 +10,7 @@ back; something new that is waited for; without a work item, a compaction; the t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ class Builder:
     """The turns of one session that no finished episode holds.
 
     Attributes:
-        id: of the episode that it will be.
+        id: by which it is known while it is open; of one that is finished, the episode's.
         work_item: what it is for, if that is known.
         item: that item's last snapshot.
     """
@@ -101,7 +101,7 @@ class EpisodeFold:
             ended |= self._finish(name, turns, key, row[_TURN])
         if row[_TURN] not in ended and (key in self._open or self.is_material(row)):
             if key not in self._open:
-                self._keys[self._name(row[_TURN])] = key
+                self._keys[row[_TURN]] = key
             self._open.setdefault(key, []).append(row)
         self._note(key, row)
 
@@ -120,17 +120,27 @@ class EpisodeFold:
 
     def _finish(self, name: str, turns: Sequence[str], key: str, turn: str) -> set[str]:
         """Take the turns of a finished episode from the builder that held them."""
-        key = self._keys.get(name, key)
+        first = turns[0] if turns else self._first_of(name, turn)
+        key = self._keys.get(first, key)
         rows = self._open.get(key, [])
         # Of a record that was forgotten only the id is left: it was all that was open.
         ended = set(turns) or {turn, *(row[_TURN] for row in rows)}
         left = [row for row in rows if row[_TURN] not in ended]
-        self._keys.pop(name, None)
+        self._keys.pop(first, None)
         self._open.pop(key, None)
         if left:
             self._open[key] = left
-            self._keys[self._name(left[0][_TURN])] = key
+            self._keys[left[0][_TURN]] = key
         return ended
+
+    def _first_of(self, name: str, turn: str) -> str:
+        """Return the open turn with which the episode of this name began; "" where none is known to."""
+        known = (
+            first
+            for first in self._keys
+            if name in (builder_id(self.writer, first), episode_id(self.writer, first, turn))
+        )
+        return next(known, "")
 
     def _note(self, key: str, row: Sequence[Any]) -> None:
         for name, status, objective, record in row[_ITEMS]:
@@ -139,9 +149,6 @@ class EpisodeFold:
             self._waits[key] = row[_WAIT]
         else:
             self._waits.pop(key, None)
-
-    def _name(self, first: str) -> str:
-        return episode_id(self.writer, first)
 
     def _marks(self, key: str) -> list[TurnMark]:
         return [mark_from_row(row) for row in self._open.get(key, ())]
@@ -155,7 +162,7 @@ class EpisodeFold:
     ) -> Builder:
         name = work_item or _item_of(marks)
         return Builder(
-            id=self._name(marks[0].turn),
+            id=builder_id(self.writer, marks[0].turn),
             writer=self.writer,
             session=key or None,
             turns=tuple(marks),
@@ -263,7 +270,8 @@ class _Decision:
         if name is None and self._mark in turns:
             name = self._focus
         builder = self._fold._builder(self._key if key is None else key, turns, name, item)
-        self._closed.append(Closing(builder, boundary))
+        named = episode_id(builder.writer, turns[0].turn, self._mark.turn)
+        self._closed.append(Closing(replace(builder, id=named), boundary))
 
 
 def _item_of(marks: Sequence[TurnMark]) -> str | None:
@@ -271,9 +279,20 @@ def _item_of(marks: Sequence[TurnMark]) -> str | None:
     return next((item for mark in marks if (item := mark.work_item or mark.picked)), None)
 
 
-def episode_id(writer: str, first: str) -> str:
-    """Return the id of the episode that a writer begins with a turn."""
+def builder_id(writer: str, first: str) -> str:
+    """Return the id of what a writer begins with a turn, as long as it is open."""
     return derive_id("episode", writer, first)
+
+
+def episode_id(writer: str, first: str, last: str) -> str:
+    """Return the id of an episode: two copies of one folder may each finish what was open when it was copied.
+
+    Args:
+        writer: of the line.
+        first: the turn with which it begins.
+        last: the turn by which it ends and that holds its record, whether it belongs to it or not.
+    """
+    return derive_id("episode", writer, first, last)
 
 
 def _time(text: str) -> datetime:

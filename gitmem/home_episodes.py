@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gitmem.episode_rules import episode_id
 from gitmem.errors import NotFound
 from gitmem.home_parts import HomeParts
 from gitmem.records import Event, Receipt, check_name, record_ref
@@ -58,9 +59,8 @@ class HomeEpisodes:
             where = f"in session {session}" if session else "outside of any session"
             raise NotFound(f"nothing is open {where}", hint="See what is: gitmem episode list")
         turn = self._parts.recorder.open(session=session, **links)
-        turn.tell(
-            Event(builder.id, "episode", format_time(self._parts.now()), {"close": True}, session=session)
-        )
+        name = episode_id(builder.writer, builder.turns[0].turn, turn.id)
+        turn.tell(Event(name, "episode", format_time(self._parts.now()), {"close": True}, session=session))
         turn.finish("completed")
-        assert turn.receipt.records[0]["source_ref"] == record_ref("episode", builder.id)
+        assert turn.receipt.records[0]["source_ref"] == record_ref("episode", name)
         return turn.receipt

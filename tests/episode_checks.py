@@ -73,8 +73,8 @@ def faults(rows: Sequence[Sequence[Any]], writer: str = WRITER) -> list[str]:
             owner.update(dict.fromkeys(turns, name))
             found += [f"{turn} is no turn" for turn in turns if turn not in marks]
             found += (
-                [f"{name} has another id than its first turn gives"]
-                if turns and episode_id(writer, turns[0]) != name
+                [f"{name} has another id than its first turn and its last give"]
+                if turns and episode_id(writer, turns[0], row[0]) != name
                 else []
             )
             known = [order[turn] for turn in turns if turn in order]

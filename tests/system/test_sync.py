@@ -100,6 +100,30 @@ def test_a_copied_folder_becomes_another_writer(folder: Path, one: Machine) -> N
 
 
 @pytest.mark.slow
+def test_copies_of_a_folder_each_finish_what_was_open(folder: Path, one: Machine) -> None:
+    """Two accounts that begin with the same turns are two episodes, not two tags of one name.
+
+    Such tags would have every later sync say for ever that somebody moved one.
+    """
+    one.say("Before the copy")
+    copy = copied_machine(one, folder / "copy")
+    for machine in (one, copy):
+        machine.say(f"Said in {machine.root.name}")
+        for still in machine.home.episodes().open:
+            machine.home.episode_close(still["session"])
+    for machine in (one, copy, one, copy):
+        reply = machine.sync()
+        assert (reply.exit_code, list(reply.moved_tags)) == (0, [])
+    found = [{view.id: view.state for view in machine.home.episodes().episodes} for machine in (one, copy)]
+    assert found[0] == found[1]
+    assert len(found[0]) >= 2
+    assert set(found[0].values()) == {"final"}
+    for machine in (one, copy):
+        assert [one for one in machine.home.verify(full=True).findings if one.severity == "error"] == []
+    copy.close()
+
+
+@pytest.mark.slow
 def test_a_restored_backup_goes_on_as_another_writer(folder: Path, one: Machine) -> None:
     """A folder that is only behind gets what it had written, and never writes a number twice."""
     one.close()

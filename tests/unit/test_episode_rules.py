@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.episode_marks import TurnMark, mark_from_row, mark_to_row
-from gitmem.episode_rules import EpisodeFold, episode_id
+from gitmem.episode_rules import EpisodeFold, builder_id, episode_id
 
 
 def ends(*marks: TurnMark) -> list[tuple[str, list[int]]]:
@@ -172,11 +172,33 @@ def test_somebody_may_ask_for_it() -> None:
     assert EpisodeFold(WRITER).decide(turn(2, material=False), asked=True) == []
 
 
-def test_the_id_follows_from_writer_and_first_turn() -> None:
+def test_the_id_follows_from_writer_first_turn_and_the_turn_that_ends_it() -> None:
     """Another writer's episode has another one."""
     fold, closings, _ = live([turn(1), turn(2, session_event="end")])
-    assert closings[0].builder.id == episode_id(WRITER, turn(1).turn) != episode_id("w0000000b", turn(1).turn)
+    first, last = turn(1).turn, turn(2).turn
+    assert closings[0].builder.id == episode_id(WRITER, first, last) != episode_id("w0000000b", first, last)
     assert fold.builders() == []
+
+
+def test_two_copies_of_a_line_never_finish_one_id() -> None:
+    """What was open when a folder was copied is finished by each copy with turns of its own.
+
+    One id for both would be two tags of one name, of which neither may move.
+    """
+    before = [turn(1), turn(2)]
+    ended = [live([*before, turn(number, session_event="end")])[1][0].builder for number in (3, 4)]
+    assert ended[0].id != ended[1].id
+    paused = [live([*before, turn(number, at=60 + number)])[1][0].builder for number in (3, 4)]
+    assert paused[0].turns == paused[1].turns
+    assert paused[0].id != paused[1].id
+
+
+def test_a_line_that_was_written_under_the_older_ids_goes_on() -> None:
+    """An id of writer and first turn alone ends its builder just so, also where only the id is left."""
+    rows = live([turn(1), turn(2, session_event="end"), turn(3)])[2]
+    for turns in (rows[1][11][0][1], []):
+        rows[1][11] = [[builder_id(WRITER, turn(1).turn), turns]]
+        assert numbers(rebuilt(rows)) == [3]
 
 
 def test_a_forgotten_record_still_ends_its_episode() -> None:

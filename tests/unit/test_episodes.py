@@ -17,6 +17,7 @@ from gitmem import AgentHome
 from gitmem.episode_closing import EpisodeNotices, Notice
 from gitmem.episode_facts import EpisodeFacts
 from gitmem.episode_file import digest_of
+from gitmem.episode_rules import episode_id
 from gitmem.errors import AmbiguousMatch, NotFound, UnknownSource, UsageError
 from gitmem.operator_branch import OperatorBranch
 from gitmem.records import Receipt, Record
@@ -54,6 +55,18 @@ def say(
 def finish(home: AgentHome, **links: Any) -> Receipt:
     """End the session."""
     return home.record([{"kind": "session", "event": "end"}], session=links.pop("session", "s1"), **links)
+
+
+def ending(home: AgentHome) -> tuple[str, str]:
+    """Begin the turn that will end the session; return its id, and that of the episode that it finishes."""
+    turn = home._parts.recorder.open_held(session="s1")
+    (builder,) = home._parts.episodes.builders()
+    return turn, episode_id(builder.writer, builder.turns[0].turn, turn)
+
+
+def end(home: AgentHome, turn: str) -> Receipt:
+    """End the session with that turn."""
+    return home._parts.recorder.close_held(turn, [{"kind": "session", "event": "end"}])
 
 
 def work(home: AgentHome) -> Receipt:
@@ -227,11 +240,11 @@ class TestWriting:
         """Nothing is written twice for it."""
         root = home.layout.root
         say(home)
-        (ref,) = [one["id"] for one in home.episodes().open]
-        lock = root / ".git" / "refs" / "tags" / "episode" / f"{ref}.lock"
+        turn, name = ending(home)
+        lock = root / ".git" / "refs" / "tags" / "episode" / f"{name}.lock"
         lock.parent.mkdir(parents=True)
         lock.write_text("somebody")
-        finish(home)
+        end(home, turn)
         commit = head(root)
         assert [write.path for write in home.branch.pending()] == [home.episodes().episodes[0].path]
         lock.unlink()
@@ -285,22 +298,22 @@ class TestWriting:
         """A tag never moves."""
         root = home.layout.root
         say(home)
-        (one,) = home.episodes().open
-        git("tag", f"episode/{one['id']}", cwd=root)
-        before = git("rev-parse", f"episode/{one['id']}", cwd=root)
-        receipt = finish(home)
-        assert any(one["id"] in warning for warning in receipt.warnings)
-        assert git("rev-parse", f"episode/{one['id']}", cwd=root) == before
+        turn, name = ending(home)
+        git("tag", f"episode/{name}", cwd=root)
+        before = git("rev-parse", f"episode/{name}", cwd=root)
+        receipt = end(home, turn)
+        assert any(name in warning for warning in receipt.warnings)
+        assert git("rev-parse", f"episode/{name}", cwd=root) == before
         assert git("log", "--format=%s", cwd=root).count("episode:") == 0
 
     def test_a_place_that_is_taken(self, home: AgentHome) -> None:
         """Two episodes of one day, subject and beginning of an id have two files."""
         say(home, "Hello.")
-        (one,) = home.episodes().open
-        short, long = one["id"][3:7], one["id"][3:11]
+        turn, name = ending(home)
+        short, long = name[3:7], name[3:11]
         path = f"episodes/2026-03/02-hello-{short}.md"
         write_files(home.layout.root, {path: "---\nid: other\n---\n# Other\n"})
-        view = home.episode(ref_of(finish(home)))
+        view = home.episode(ref_of(end(home, turn)))
         assert view.path == f"episodes/2026-03/02-hello-{long}.md"
 
     def test_an_operator_s_edit_is_seen_and_the_hook_refuses_it(self, home: AgentHome) -> None:

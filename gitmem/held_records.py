@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
 from gitmem import __version__
 from gitmem.errors import GitmemError
+from gitmem.findings import Finding
 from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.ledger_format import Line, decode_lines, parse_segment_path, split_segment
@@ -21,6 +22,12 @@ from gitmem.writer import writers_of
 _ROWS: Final = 2
 #: Verdicts kept in a process.
 _KEPT: Final = 20_000
+
+#: Characters of a text whose being clean is remembered: names of fields and values as `user` come again in
+#: every record.
+_WORD: Final = 32
+#: Such texts remembered in a process.
+_WORDS: Final = 5_000
 
 _Verdict = tuple[str, ...]
 
@@ -45,7 +52,7 @@ class HeldRecords:
     ) -> None:
         self._layout = layout
         self._ledger = ledger
-        self._judge = judge
+        self._judge = _WordJudge(judge, allowed)
         self._allowed = allowed
         self._own: frozenset[str] = frozenset()
         self._others: set[str] = set()
@@ -170,6 +177,32 @@ class HeldRecords:
         except GitmemError:
             return (LOST,)
         return record_rules(body, self._judge)
+
+
+class _WordJudge:
+    """Judges texts, short ones that are clean once, as long as this machine allows the same."""
+
+    def __init__(self, judge: JudgeIn, allowed: Callable[[], frozenset[str]]) -> None:
+        self._judge = judge
+        self._allowed = allowed
+        self._clean: tuple[frozenset[str], set[bytes]] = (frozenset(), set())
+
+    def __call__(self, text: str, scope: str) -> Sequence[Finding]:
+        """Return what is wrong with a text."""
+        if len(text) > _WORD:
+            return self._judge(text, scope)
+        allowed = self._allowed()
+        if self._clean[0] != allowed or len(self._clean[1]) > _WORDS:
+            self._clean = (allowed, set())
+        clean = self._clean[1]
+        # By digest: what is forgotten must not live on in here.
+        key = sha256(f"{scope} {text}".encode("utf-8", "surrogatepass")).digest()
+        if key in clean:
+            return ()
+        found = self._judge(text, scope)
+        if not found:
+            clean.add(key)
+        return found
 
 
 def _lines_with(content: bytes, needle: bytes) -> Iterator[bytes]:

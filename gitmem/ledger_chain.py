@@ -6,14 +6,20 @@ lines taken; at the end the rest is judged. Nothing here reads anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
 
+from gitmem.counted import counted
 from gitmem.forgotten import Receipts
-from gitmem.ledger_format import BadLine, Line, number_lines, parse_segment_path, split_segment
-from gitmem.ledger_line import NO_PREV
+from gitmem.ledger_format import Line, number_lines, parse_segment_path, split_segment
+from gitmem.ledger_line import EMPTY, NO_PREV, STUB, read_envelope
 from gitmem.records import record_ref
 from gitmem.verify_finding import Finding
+
+#: Stands before how many more lines of a file are as the one that is named.
+_MORE: Final = "; and so with "
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,10 @@ class LedgerChains:
         self._hashes: dict[str, dict[int, str]] = {}
         self._others: dict[tuple[str, int], set[str]] = {}
         self._waiting: list[Place] = []
+        #: The segment that is being taken, and the highest number of its writer's lines before it.
+        self._path = ""
+        self._before = 0
+        self._highest: dict[str, int] = {}
         self.lines = 0
 
     def learn(self, content: bytes) -> None:
@@ -58,26 +68,66 @@ class LedgerChains:
         """Take one version of a segment; return what can be said of it by itself.
 
         Args:
-            path: of the segment.
+            path: of the segment; those of a writer come in order, all versions of one together.
             content: as a tree holds it, not closed under receipts.
         """
         name = parse_segment_path(path)
-        order = _Order(name.writer if name is not None else "")
+        writer = name.writer if name is not None else ""
+        if path != self._path:
+            self._path, self._before = path, self._highest.get(writer, 0)
+        order = _Order(writer)
+        at, count = self._take_whole(content, order)
         findings: list[Finding] = []
-        for number, item in number_lines(content):
-            if isinstance(item, BadLine):
-                findings.append(Finding("bad_line", item.reason, path=path, line=number))
-                continue
-            line_hash = item.envelope_hash
-            if item.redacted != (item.id in self._receipts.records) or not item.is_intact:
-                findings += _line_faults(item, _place(path, number, item), self._receipts)
-            if not order.takes(item, line_hash):
-                findings.append(order.fault(item, _place(path, number, item)))
-            self._know(item.writer, item.seq, line_hash)
-            if not self._follows(item.writer, item.seq, item.prev):
-                self._waiting.append(_place(path, number, item))
-            self.lines += 1
-        return findings
+        empty: list[Finding] = []
+        twice: list[Finding] = []
+        for number, item in number_lines(content[at:] if at else content):
+            place = number + count
+            if isinstance(item, Line):
+                if item.seq <= self._before and self.holds(item.writer, item.seq, item.envelope_hash):
+                    twice.append(_elsewhere(item, _place(path, place, item)))
+                findings += self._check_line(path, place, item, order)
+            else:
+                among = empty if item.reason == EMPTY else findings
+                among.append(Finding("bad_line", item.reason, path=path, line=place))
+        return [*findings, *_first_of(empty), *_first_of(twice)]
+
+    def _check_line(self, path: str, number: int, line: Line, order: _Order) -> Iterator[Finding]:
+        line_hash = line.envelope_hash
+        if line.redacted != (line.id in self._receipts.records) or not line.is_intact:
+            yield from _line_faults(line, _place(path, number, line), self._receipts)
+        if not order.takes(line.writer, line.seq, line_hash):
+            yield order.fault(line, _place(path, number, line))
+        self._know(line.writer, line.seq, line_hash)
+        if not self._follows(line.writer, line.seq, line.prev):
+            self._waiting.append(_place(path, number, line))
+        self.lines += 1
+
+    def _take_whole(self, content: bytes, order: _Order) -> tuple[int, int]:
+        """Take the lines at the start of a segment for as long as there is nothing to say of one.
+
+        Returns:
+            Where the first line begins of which there may be, and how many lines come before it.
+        """
+        forgotten = self._receipts.records
+        at = count = 0
+        while (end := content.find(b"\n", at)) >= 0:
+            line = read_envelope(content[at:end])
+            if line is None or line.seq <= self._before:
+                break
+            is_stub = line.mid == STUB
+            if is_stub != (line.id in forgotten) or not (
+                is_stub or sha256(line.mid).hexdigest() == line.digest
+            ):
+                break
+            line_hash = sha256(line.envelope).hexdigest()
+            if not self._follows(line.writer, line.seq, line.prev) or not order.takes(
+                line.writer, line.seq, line_hash
+            ):
+                break
+            self._know(line.writer, line.seq, line_hash)
+            at, count = end + 1, count + 1
+        self.lines += count
+        return at, count
 
     def holds(self, writer: str, seq: int, line_hash: str) -> bool:
         """Say whether the line with this number is the one with this hash."""
@@ -108,6 +158,8 @@ class LedgerChains:
         known = self._hashes.get(writer)
         if known is None:
             known = self._hashes[writer] = {}
+        if seq > self._highest.get(writer, 0):
+            self._highest[writer] = seq
         if known.setdefault(seq, line_hash) != line_hash:
             self._others.setdefault((writer, seq), set()).add(line_hash)
 
@@ -132,8 +184,13 @@ def places_in(path: str, content: bytes) -> Iterator[Place]:
             yield _place(path, number, item)
 
 
+def essence(message: str) -> str:
+    """Return a finding's message without how many more there are of its kind."""
+    return message.partition(_MORE)[0]
+
+
 def faults_of(path: str, content: bytes, receipts: Receipts, known: Iterable[Place] = ()) -> set[str]:
-    """Return the messages of what is wrong in one version of a segment.
+    """Return the essence of the messages of what is wrong in one version of a segment.
 
     Args:
         path: of the segment.
@@ -144,12 +201,23 @@ def faults_of(path: str, content: bytes, receipts: Receipts, known: Iterable[Pla
     chains = LedgerChains(receipts)
     for place in known:
         chains.learn_place(place)
-    return {finding.message for finding in [*chains.check(path, content), *chains.finish()]}
+    return {essence(finding.message) for finding in [*chains.check(path, content), *chains.finish()]}
 
 
 def _place(path: str, number: int, line: Line) -> Place:
     ref = record_ref(line.kind, line.id, line.object)
     return Place(path, number, line.writer, line.seq, line.turn, ref, line.envelope_hash, line.prev)
+
+
+def _elsewhere(line: Line, place: Place) -> Finding:
+    return _fault("duplicate", f"line {line.seq} of {line.writer} stands in an earlier segment, too", place)
+
+
+def _first_of(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the first of some findings of a kind, which says how many more there are in its file."""
+    if findings:
+        first, more = findings[0], len(findings) - 1
+        yield replace(first, message=f"{first.message}{_MORE}{counted(more, 'more line')}") if more else first
 
 
 def _line_faults(line: Line, place: Place, receipts: Receipts) -> Iterator[Finding]:
@@ -175,11 +243,11 @@ class _Order:
         self._last = 0
         self._seen: set[str] = set()
 
-    def takes(self, line: Line, line_hash: str) -> bool:
+    def takes(self, writer: str, seq: int, line_hash: str) -> bool:
         """Say whether a line may stand behind those that were taken, and take it."""
-        is_good = line.seq >= self._last and line_hash not in self._seen and line.writer == self._writer
+        is_good = seq >= self._last and line_hash not in self._seen and writer == self._writer
         if is_good:
-            self._last = line.seq
+            self._last = seq
             self._seen.add(line_hash)
         return is_good
 

@@ -12,13 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitmem.errors import InvalidRecord, LedgerCorrupt
 from gitmem.records import LIFECYCLE_KINDS, LINKS, Event, Json, Record, clean_json, clean_text
 
 #: MID of a redacted line.
 STUB: Final = b',"redacted":true'
+#: Why bytes are no line that are blanks or a carriage return.
+EMPTY: Final = "empty"
 #: `prev` of a writer's first line.
 NO_PREV: Final = "0" * 64
 #: The last clock of the year 9999; a later one makes a line bad.
@@ -121,23 +123,33 @@ class BadLine:
     reason: str
 
 
+class SealedLine(NamedTuple):
+    """Of a line whose envelope is well formed what a check of chains needs; made quicker than a `Line`.
+
+    Attributes:
+        envelope: the bytes that no redaction changes.
+    """
+
+    envelope: bytes
+    mid: bytes
+    id: str
+    writer: str
+    seq: int
+    digest: str
+    prev: str
+
+
 def parse_line(raw: bytes, number: int = 0) -> Line | BadLine:
     """Split one line into its slices and read its envelope; the line feed may be missing."""
     content = raw.removesuffix(b"\n")
-    start = _PRE.match(content)
-    at = content.rfind(_POST_START)
-    if start is None or at < start.end() or b"\0" in content:
+    slices = _cut(content)
+    if slices is None:
         return bad_line(content, number)
-    mid = content[start.end() : at]
-    end = _POST.fullmatch(content[at:].decode("ascii", "replace"))
-    if end is None or not (mid.startswith(_BODY_START) or mid == STUB) or not _is_utf8(mid):
-        return bad_line(content, number)
-    record_id, turn, writer, seq, clock, name, revision, status, after, digest, prev = end.groups()
-    kind, ts = start[2].decode("ascii"), start[1].decode("ascii")
+    pre, mid, post, kind, ts, fields = slices
+    record_id, turn, writer, seq, clock, name, revision, status, after, digest, prev = fields
     fault = _fault(kind, ts, clock, name)
     if fault:
         return bad_line(content, number, fault)
-    pre, post = start[0], content[at:]
     if name is None:
         return Line(pre, mid, post, record_id, turn, kind, ts, writer, int(seq), clock, digest, prev)
     heads = tuple(after[1:-1].split('","')) if after else ()
@@ -145,6 +157,30 @@ def parse_line(raw: bytes, number: int = 0) -> Line | BadLine:
         pre, mid, post, record_id, turn, kind, ts, writer, int(seq), clock, digest, prev,
         name, int(revision), status, heads,
     )  # fmt: skip
+
+
+def read_envelope(content: bytes) -> SealedLine | None:
+    """Read of a line, without its line feed, what a check of chains needs; None where it is bad."""
+    slices = _cut(content)
+    if slices is None:
+        return None
+    pre, mid, post, kind, ts, fields = slices
+    if _fault(kind, ts, fields[4], fields[5]) is not None:
+        return None
+    return SealedLine(pre + post, mid, fields[0], fields[2], int(fields[3]), fields[9], fields[10])
+
+
+def _cut(content: bytes) -> tuple[bytes, bytes, bytes, str, str, Sequence[Any]] | None:
+    """Return a line's three slices, its kind and time, and the fields of its end; None for no line."""
+    start = _PRE.match(content)
+    at = content.rfind(_POST_START)
+    if start is None or at < start.end() or b"\0" in content:
+        return None
+    mid, post = content[start.end() : at], content[at:]
+    end = _POST.fullmatch(post.decode("ascii", "replace"))
+    if end is None or not (mid.startswith(_BODY_START) or mid == STUB) or not _is_utf8(mid):
+        return None
+    return start[0], mid, post, start[2].decode("ascii"), start[1].decode("ascii"), end.groups()
 
 
 def _fault(kind: str, ts: str, clock: str, name: str | None) -> str | None:
@@ -166,7 +202,7 @@ def bad_line(content: bytes, number: int, reason: str | None = None) -> BadLine:
 
 def _reason(content: bytes) -> str:
     if not content.strip(b" \t\r"):
-        return "empty"
+        return EMPTY
     if not content.strip(b"\0"):
         return "only NUL bytes"
     if b"\0" in content:

@@ -22,14 +22,15 @@ from gitmem.layout import Layout
 from gitmem.ledger import Ledger
 from gitmem.ledger_copy import LedgerCopy
 from gitmem.records import Record
-from gitmem.repository import ABSENT, Commit, Repository
+from gitmem.repository import ABSENT, Commit, ObjectReader, Repository
 from gitmem.search_index import SearchIndex
 from gitmem.verify_branch import branch_findings
-from gitmem.verify_disk import disk_findings
+from gitmem.verify_disk import disk_findings, long_text_findings
 from gitmem.verify_episodes import EPISODE_TAGS, EpisodeVerifier
 from gitmem.verify_finding import Finding
 from gitmem.verify_index import index_findings
 from gitmem.verify_ledger import LedgerLook, LedgerVerifier
+from gitmem.verify_store import StoredObjects, store_findings
 
 MARKS: Final = "refs/gitmem/verified/"
 #: Findings of one rule that are listed; the rest is counted.
@@ -130,19 +131,27 @@ class Verify:
         Args:
             full: trust no mark, and look at the search index and at every byte of the copy on disk, too.
         """
+        with StoredObjects(self._repository, self._parts.layout.common_dir) as objects:
+            return self._run(objects, full=full)
+
+    def _run(self, objects: ObjectReader, *, full: bool) -> Verification:
         parts = self._parts
         marks = {} if full else self._marks()
-        verifier = LedgerVerifier(self._repository, parts.ledger, read_shallow(parts.layout.common_dir))
+        shallow = read_shallow(parts.layout.common_dir)
+        verifier = LedgerVerifier(self._repository, parts.ledger, shallow, objects)
         since = {ref: commit for ref, commit in marks.items() if ref != parts.branch}
         look = verifier.look(since)
         tip = self._repository.read_ref(parts.branch) if parts.branch else None
-        commits = self._branch_commits(tip, marks.get(parts.branch or ""))
+        commits = self._branch_commits(objects, tip, marks.get(parts.branch or ""))
         tags = {} if full else self._read_tags()
         findings = [*look.findings, *self._branch(look, commits, full=full)]
-        findings += self._episodes(tip, look, commits, marks.get(parts.branch or ""), tags)
+        findings += self._episodes(
+            objects, tip, look, commits, since=marks.get(parts.branch or ""), tags=tags
+        )
         findings += self._disk(full=full)
         if full:
             findings += index_findings(parts.index, parts.ledger)
+            findings += store_findings(parts.layout.common_dir)
         checked = Checked(
             len(look.tips), look.commits + len(commits), look.lines, len(_of_kind(look.records, "episode"))
         )
@@ -154,9 +163,11 @@ class Verify:
 
     def _episodes(
         self,
+        objects: ObjectReader,
         tip: str | None,
         look: LedgerLook,
         commits: Sequence[Commit],
+        *,
         since: str | None,
         tags: Mapping[str, str],
     ) -> Iterator[Finding]:
@@ -168,7 +179,12 @@ class Verify:
             return commit in seen or (is_going_on and tip is not None and self._is_ancestor(commit, tip))
 
         verifier = EpisodeVerifier(
-            self._repository, parts.ledger.receipts(), parts.waiting(), parts.record, is_on_branch
+            self._repository,
+            objects,
+            parts.ledger.receipts(),
+            waiting=parts.waiting(),
+            find=parts.record,
+            is_on_branch=is_on_branch,
         )
         records = _of_kind(look.records, "episode")
         return verifier.look(tip, records, since if is_going_on else None, tags)
@@ -184,7 +200,7 @@ class Verify:
         turns = look.turns if full else None
         return branch_findings(self._repository, self._parts.config.home_id, commits, records, turns)
 
-    def _branch_commits(self, tip: str | None, since: str | None) -> list[Commit]:
+    def _branch_commits(self, objects: ObjectReader, tip: str | None, since: str | None) -> list[Commit]:
         """Return the commits of the operator's branch that came since a mark, all sides of merges."""
         found: dict[str, Commit] = {}
         waiting = [tip] if tip is not None else []
@@ -193,7 +209,7 @@ class Verify:
             if commit_id == since or commit_id in found:
                 continue
             with suppress(GitmemError):  # beyond the boundary of a shallow clone
-                found[commit_id] = self._repository.read_commit(commit_id)
+                found[commit_id] = objects.read_commit(commit_id)
                 waiting.extend(found[commit_id].parents)
         return list(found.values())
 
@@ -205,12 +221,18 @@ class Verify:
 
         if parts.copy.is_left_alone():
             return []
-        found = list(disk_findings(parts.layout.root, parts.ledger, is_known))
-        if not found:
+
+        def look() -> list[Finding]:
+            found = list(disk_findings(parts.layout.root, parts.ledger, is_known))
+            if full:
+                found += long_text_findings(parts.layout.root, parts.ledger, self._repository)
+            return found
+
+        if not look():
             return []
         # A turn may be between its commit and its copy.
         with file_lock(parts.layout.home_lock, wait=_LOCK_WAIT):
-            return list(disk_findings(parts.layout.root, parts.ledger, is_known))
+            return look()
 
     def _marks(self) -> dict[str, str]:
         found = self._repository.list_refs(MARKS)

@@ -17,7 +17,7 @@ from gitmem.forgotten import Receipts
 from gitmem.git_objects import parse_tag
 from gitmem.layout import EPISODES
 from gitmem.records import Record
-from gitmem.repository import TREE_MODE, Repository, TreeEntry, read_path
+from gitmem.repository import TREE_MODE, ObjectReader, Repository, TreeEntry, read_path, walk_tree
 from gitmem.subjects import parse_trailers
 from gitmem.tree_changes import changed_paths
 from gitmem.verify_finding import Finding
@@ -50,7 +50,8 @@ class EpisodeVerifier:
     """One look at the episodes of a branch.
 
     Args:
-        repository: objects and tags.
+        repository: tags, and since when something is so.
+        objects: its objects, as the many of them are read.
         receipts: what is forgotten is not missed.
         waiting: ids of episodes whose files are not on the branch yet.
         find: returns the record of an episode by its id, from wherever the ledger has it.
@@ -60,18 +61,23 @@ class EpisodeVerifier:
     def __init__(
         self,
         repository: Repository,
+        objects: ObjectReader,
         receipts: Receipts,
+        *,
         waiting: Iterable[str],
         find: Callable[[str], Record | None],
         is_on_branch: Callable[[str], bool],
     ) -> None:
         self._repository = repository
+        self._objects = objects
         self._receipts = receipts
         self._waiting = frozenset(waiting)
         self._find = find
         self._is_on_branch = is_on_branch
         self._first = FirstCommits(repository)
         self._records: dict[str, Record | None] = {}
+        self._files: dict[tuple[str, str], EpisodeFile] = {}
+        self._paths: tuple[str, frozenset[str]] = ("", frozenset())
 
     def look(
         self, tip: str | None, records: Sequence[Record], since: str | None, tags: Mapping[str, str]
@@ -91,7 +97,9 @@ class EpisodeVerifier:
         now = self._repository.list_refs(EPISODE_TAGS)
         names = {name for name in now.keys() | tags.keys() if now.get(name) != tags.get(name)}
         moved = {episode_of_tag(name) for name in names}
-        for episode in sorted(moved | came.keys() | went.keys() | self._records.keys()):
+        others = sorted((moved | came.keys() | went.keys()) - self._records.keys())
+        # In the order in which they were finished, so that the folders of one commit serve for the next.
+        for episode in [*self._records, *others]:
             record = self._record(episode)
             if record is not None and not self._is_gone(record):
                 yield from self._tag(record, tip, is_here=episode in came or episode not in went)
@@ -113,7 +121,7 @@ class EpisodeVerifier:
         came: dict[str, EpisodeFile] = {}
         went: dict[str, EpisodeFile] = {}
         before, after = (self._folder(commit) for commit in (since, tip))
-        for change in changed_paths(self._repository, before, after, f"{EPISODES}/"):
+        for change in changed_paths(self._objects, before, after, f"{EPISODES}/"):
             for entry, found in ((change.old, went), (change.new, came)):
                 file = self._read(change.path, entry)
                 if file is not None:
@@ -123,20 +131,25 @@ class EpisodeVerifier:
     def _folder(self, commit: str | None) -> str | None:
         if commit is None:
             return None
-        entry = read_path(self._repository, self._repository.read_commit(commit).tree, EPISODES)
+        entry = read_path(self._objects, self._objects.read_commit(commit).tree, EPISODES)
         return entry.id if entry is not None and entry.mode == TREE_MODE else None
 
     def _read(self, path: str, entry: TreeEntry | None) -> EpisodeFile | None:
         if entry is None or not path.endswith(".md"):
             return None
+        known = self._files.get((path, entry.id))
+        if known is not None:
+            return known
         with suppress(GitmemError):
-            kind, content = self._repository.read(entry.id)
+            kind, content = self._objects.read(entry.id)
             front = _FRONT.match(content)
             found = _ID.search(front[1]) if front is not None else None
             if kind == "blob" and front is not None and found is not None:
                 name = found[1].decode("utf-8", "replace")
                 is_forgotten = _FORGOTTEN.search(front[1]) is not None
-                return EpisodeFile(path, entry.id, name, digest_of(content), is_forgotten)
+                file = EpisodeFile(path, entry.id, name, digest_of(content), is_forgotten)
+                self._files[path, entry.id] = file
+                return file
         return None
 
     def _file(self, file: EpisodeFile, tip: str | None) -> Iterator[Finding]:
@@ -177,7 +190,7 @@ class EpisodeVerifier:
     def _read_tag(self, value: str, record: Record) -> tuple[str, str | None, str]:
         """Return the commit that a tag names, where that puts the episode, and why it is not its tag."""
         name = tag_name(record.id)
-        kind, content = self._repository.read(value)
+        kind, content = self._objects.read(value)
         if kind != "tag":
             return value, None, f"{name} is not the tag that was made: it has no message"
         target, message = parse_tag(content)
@@ -189,11 +202,11 @@ class EpisodeVerifier:
 
     def _path_in(self, commit_id: str, record: Record) -> str | None:
         """Return where a commit puts an episode as it was finished."""
-        commit = self._repository.read_commit(commit_id)
+        commit = self._objects.read_commit(commit_id)
         before = None
         with suppress(GitmemError):  # in a shallow clone all files of the commit are looked at
             before = self._folder(commit.parents[0]) if commit.parents else None
-        for change in changed_paths(self._repository, before, self._folder(commit_id), f"{EPISODES}/"):
+        for change in changed_paths(self._objects, before, self._folder(commit_id), f"{EPISODES}/"):
             file = self._read(change.path, change.new)
             if file is not None and (file.id, file.digest) == (record.id, record.body.get(_DIGEST)):
                 return file.path
@@ -201,13 +214,21 @@ class EpisodeVerifier:
 
     def _missing(self, record: Record, path: str, tip: str) -> Iterator[Finding]:
         """Tell of a file that was on the branch and is not there, nor anywhere else."""
-        if self._first.content(tip, path) is not None:
+        if path in self._paths_of(tip):
             return
         came, _ = self._changed(tip, None)
         if record.id not in came:
             message = f"the file of episode {record.id} was removed"
             commit = self._first.find(tip, path, lambda found: found is None)
             yield Finding("episode_missing", message, "error", path, None, commit, f"episode:{record.id}")
+
+    def _paths_of(self, tip: str) -> frozenset[str]:
+        """Return the paths of all files of episodes that a commit has."""
+        folder = self._folder(tip)
+        if folder is not None and self._paths[0] != folder:
+            paths = (path for path, _ in walk_tree(self._objects, folder, f"{EPISODES}/"))
+            self._paths = (folder, frozenset(paths))
+        return self._paths[1] if folder is not None else frozenset()
 
 
 def _differs(content: bytes | None, record: Record) -> bool:

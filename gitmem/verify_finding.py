@@ -28,6 +28,7 @@ RULES: Final[Mapping[str, str]] = {
     "lost": "something that a turn line held and holds no longer",
     "rewritten": "a turn line that does not go on from where it was",
     "unreadable": "an object of a turn line that cannot be read",
+    "store": "stored bytes of an object or pack that are not those that were written",
     "disk": "a file of the ledger's copy on disk that says something else than the turn lines",
     "episode_changed": "an episode's file that is not what was finished",
     "episode_missing": "a finished episode whose file is gone",

@@ -5,7 +5,6 @@ A look begins behind commits that were found whole before; without any it takes 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,12 +14,12 @@ from gitmem.errors import GitmemError, ObjectMissing
 from gitmem.first_commit import FirstCommits
 from gitmem.forgotten import Receipts, is_receipt_path
 from gitmem.ledger import Ledger
-from gitmem.ledger_chain import LedgerChains, Place, faults_of, places_in
+from gitmem.ledger_chain import LedgerChains, Place, essence, faults_of, places_in
 from gitmem.ledger_format import Line, decode_lines, parse_blob_path, parse_segment_path, split_segment
 from gitmem.ledger_growth import Loss, ledger_losses, segment_losses
 from gitmem.long_text import needs_blob
 from gitmem.records import Record, record_ref
-from gitmem.repository import FILE_MODE, TREE_MODE, Repository, read_path
+from gitmem.repository import FILE_MODE, TREE_MODE, ObjectReader, Repository, read_path
 from gitmem.tree_changes import changed_paths
 from gitmem.turn_commits import TurnCommit, walk_turns
 from gitmem.verify_finding import Finding
@@ -30,7 +29,7 @@ _LEDGER: Final = "ledger"
 #: Kinds of records against which other things are held.
 _KEPT: Final = ("episode", "memory")
 #: In a line with one of these, a record may have a long text beside it, or is of such a kind.
-_LOOKED_AT: Final = re.compile(rb'"blob":\{|","kind":"(?:%b)"' % "|".join(_KEPT).encode())
+_LOOKED_AT: Final = (b'"blob":{', *(f'","kind":"{kind}"'.encode() for kind in _KEPT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +70,18 @@ class LedgerVerifier:
         repository: their objects.
         ledger: which lines there are, what is forgotten.
         shallow: commits whose parents are not here because the clone was cut there.
+        objects: the same ones, as the many commits and files are read; by default from the repository.
     """
 
-    def __init__(self, repository: Repository, ledger: Ledger, shallow: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        ledger: Ledger,
+        shallow: frozenset[str] = frozenset(),
+        objects: ObjectReader | None = None,
+    ) -> None:
         self._repository = repository
+        self._objects = objects or repository
         self._ledger = ledger
         self._shallow = shallow
         self._first = FirstCommits(repository)
@@ -204,7 +211,7 @@ class LedgerVerifier:
         if name is None:
             return  # long texts are looked at with their record; a receipt counts by its name
         try:
-            content = self._repository.read(file.blob)[1]
+            content = self._objects.read(file.blob)[1]
         except GitmemError as error:
             yield Finding("unreadable", error.message, path=file.path, commit=self._tips[file.ref])
             return
@@ -248,7 +255,7 @@ class LedgerVerifier:
     def _commits(self) -> tuple[int, list[Finding]]:
         count = 0
         findings: list[Finding] = []
-        for found in walk_turns(self._repository, self._tips.values(), self._since.values(), self._shallow):
+        for found in walk_turns(self._objects, self._tips.values(), self._since.values(), self._shallow):
             count += 1
             if isinstance(found, str):
                 message = f"commit {found[:12]} of a turn line cannot be read"
@@ -365,20 +372,27 @@ class LedgerVerifier:
 
         def is_so(content: bytes | None) -> bool:
             found = faults_of(path, content, self._receipts, known) if content is not None else ()
-            return finding.message in found
+            return essence(finding.message) in found
 
         return next((first for tip in tips if (first := self._first.find(tip, path, is_so))), None)
 
 
-def _lines_with(sign: re.Pattern[bytes], content: bytes) -> Iterator[bytes]:
-    """Yield each line once in which something is found, without its line feed."""
-    found = sign.search(content)
-    while found is not None:
-        begin = content.rfind(b"\n", 0, found.start()) + 1
-        end = content.find(b"\n", found.end())
-        end = len(content) if end < 0 else end
-        yield content[begin:end]
-        found = sign.search(content, end)
+def _lines_with(signs: Iterable[bytes], content: bytes) -> Iterator[bytes]:
+    """Yield each line once in which one of some signs is found, without its line feed, in order."""
+    # One search for each sign: several times quicker than one for all of them.
+    begins = {begin for sign in signs for begin in _lines_of(sign, content)}
+    for begin in sorted(begins):
+        end = content.find(b"\n", begin)
+        yield content[begin : end if end >= 0 else len(content)]
+
+
+def _lines_of(sign: bytes, content: bytes) -> Iterator[int]:
+    """Yield where each line begins in which a sign is found."""
+    at = content.find(sign)
+    while at >= 0:
+        yield content.rfind(b"\n", 0, at) + 1
+        end = content.find(b"\n", at)
+        at = content.find(sign, end) if end >= 0 else -1
 
 
 def _has(path: str, content: bytes | None, line_hash: str) -> bool:

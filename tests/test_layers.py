@@ -79,7 +79,8 @@ FLOORS = [
         work_status status_report sample_home shown file_writes session_messages session_discovery
         session_search work_files work_reply work work_listing past_tree episode_reading episodes
         file_versions forget_targets forget_matches forgotten_branch forgotten_leftovers forgotten_sweep
-        forgetting verify_losses verify_ledger verify_episodes verify_branch verify_disk verify_index verify
+        forgetting verify_losses verify_ledger verify_episodes verify_branch verify_store verify_disk
+        verify_index verify
         verify_range verify_witness context_moment episode_anchors context_files context_reading context
         home_reading_parts home_writing_parts home_cleaning_parts sync_reply branch_sync sync_intake
         sync_delivery sync_tally sync clone text_origin resolving home_parts""",

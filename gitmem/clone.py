@@ -89,6 +89,7 @@ class _Clone:
 
     def __init__(self, address: str, root: Path, timeout: float) -> None:
         self._address = address
+        self._timeout = timeout
         self._deadline = time.monotonic() + timeout
         init_repository(root)
         self._layout: Layout = find_layout(root)
@@ -139,7 +140,7 @@ class _Clone:
         return CloneReport(str(path.absolute()), config.home_id, config.agent, short, at, *came)
 
     def _connect(self) -> RemoteRepository:
-        limits = TransferLimits(seconds=max(self._deadline - time.monotonic(), 0.001))
+        limits = TransferLimits(seconds=max(self._deadline - time.monotonic(), 0.001), given=self._timeout)
         connect = RemoteConnector(self._layout).connect
         return connect(self._address, repository=self._repository, limits=limits)
 

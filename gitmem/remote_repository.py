@@ -51,6 +51,7 @@ class TransferLimits:
 
     Attributes:
         seconds: from the first byte to the last one of one call, connecting included; nothing runs longer.
+        given: what somebody allowed for all calls together, for messages; None where that is `seconds`.
         pack_bytes: the largest pack that a fetch takes in.
         object_bytes: the largest single object.
         answer_bytes: the longest list of refs or report that is read.
@@ -60,6 +61,7 @@ class TransferLimits:
     pack_bytes: int = 4096 * _MIB
     object_bytes: int = 256 * _MIB
     answer_bytes: int = 64 * _MIB
+    given: float | None = None
 
     def with_pack(self, setting: str | None) -> TransferLimits:
         """Return the limits with the largest pack that a machine's setting allows, if it says so."""

@@ -37,6 +37,7 @@ class RemoteStanding(JsonView):
         reason: why HEAD's branch stayed behind.
         blocked: paths that kept it there, and why.
         warnings: what the last sync refused or found out of place.
+        tampered: what it found there that must not be: tags that were moved, lines that were rewritten.
     """
 
     id: str
@@ -51,6 +52,7 @@ class RemoteStanding(JsonView):
     reason: str | None = None
     blocked: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    tampered: Sequence[str] = ()
 
     @property
     def lacks(self) -> str:
@@ -97,6 +99,7 @@ def remote_standings(
             reason=note.reason if ahead else None,
             blocked=note.blocked if ahead else {},
             warnings=tuple(note.warnings),
+            tampered=tuple(note.tampered),
         )
 
 

@@ -297,6 +297,9 @@ def _sync_findings(remotes: Sequence[RemoteStanding]) -> Iterator[Finding]:
             what = f"{remote.id} has what your branch cannot take: {path}: {why}"
             hint = f"Commit or move it, then: gitmem sync --remote {remote.id}"
             yield Finding("sync", CONFLICT, what, hint, path)
+        for one in remote.tampered[:_LISTED]:
+            hint = f"See who did it; then put it right there, and: gitmem sync --remote {remote.id}"
+            yield Finding("sync", CORRUPT, f"{remote.id}: {one}", hint)
         for warning in remote.warnings[:_LISTED]:
             yield Finding("sync", 0, f"{remote.id}: {warning}")
 

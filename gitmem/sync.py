@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.branch_sync import BranchStep, BranchSync
-from gitmem.errors import ConflictError, GitmemError, HeadMoved, HomeLocked, RefusedError, RemoteTimeout
+from gitmem.errors import (
+    ConflictError,
+    GitmemError,
+    HeadMoved,
+    HomeLocked,
+    RefusedError,
+    RemoteError,
+    RemoteTimeout,
+)
 from gitmem.file_lock import file_lock
 from gitmem.git_state import short_name
 from gitmem.head_advance import Advance, HeadMove
@@ -47,6 +55,8 @@ _LONGEST_PAUSE: Final = 2.0
 #: Seconds that syncs nobody asked for are put off after a failure; doubled with each further one, to a limit.
 _AFTER_FAILURE: Final = 30.0
 _RAREST: Final = 3600.0
+#: What Git answers for a ref whose objects the server has no room for, or may not write.
+_NOT_STORED: Final = "unpacker error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +119,7 @@ class Syncing:
             NotFound: there is no such remote.
             HomeError: the remote is another home, or none; nothing was moved.
             RefusedError: the remote does not take the branch or this home's line; the rest was done.
-            RemoteError: it failed, or took too long; what was done by then stays.
+            RemoteError: it failed, has no room for what was sent, or took too long; the rest was done.
             HomeLocked: another process syncs with it.
             ConflictError: it moved faster than could be followed.
         """
@@ -147,11 +157,12 @@ class Syncing:
 
     def _note_success(self, remote: str, reply: SyncReply, tags: Sequence[str], before: SyncNote) -> None:
         now = self._parts.now()
-        warnings = [*reply.warnings, *(f"{one}: {why}" for one, why in reply.refused.items())]
-        warnings += [f"{tag.id} is {tag.here} here and {tag.there} there" for tag in reply.moved_tags]
+        tampered = reply.tampered
+        refused = [told for one, why in reply.refused.items() if (told := f"{one}: {why}") not in tampered]
         with suppress(OSError):
             reason, blocked = reply.branch.reason or before.reason, reply.branch.blocked or before.blocked
-            note = SyncNote(now, now, 0, None, reason, blocked, warnings, tags)
+            warnings = [*reply.warnings, *refused]
+            note = SyncNote(now, now, 0, None, reason, blocked, warnings, tags, tampered)
             self.notes.write(remote, note)
 
 
@@ -191,7 +202,7 @@ class _Run:
         #: Names of the tags that the remote has.
         self.tags: Sequence[str] = ()
 
-    def go(self) -> tuple[SyncReply, RefusedError | None]:
+    def go(self) -> tuple[SyncReply, RefusedError | RemoteError | None]:
         """Do all of it; return what was done, and what the remote refused."""
         self._parts.settle()
         if not self._options.dry_run:
@@ -280,13 +291,17 @@ class _Run:
     def _receipts(self) -> set[str]:
         return {f"{kind}:{name}" for kind, name in self._parts.ledger.receipts().lines}
 
-    def _refusal(self) -> RefusedError | None:
+    def _refusal(self) -> RefusedError | RemoteError | None:
         """Return what the remote would not take of this home's own, if anything."""
         state = self._parts.line.writer()
         own = {self._branch.name, state.ref if state else None}
         for name, reason in self._tally.reply.refused.items():
             if name in own:
                 hint = "Look at the remote's hooks and rules."
+                if reason.startswith(_NOT_STORED):
+                    message = f"{self._remote.id} could not store what was sent: {reason}"
+                    hint = "Look at its disk, at who may write there, and at its limits; then sync again."
+                    return RemoteError(message, hint=hint, remote=self._remote.id, ref=name)
                 if "checked out" in reason:
                     hint = "Sync with a bare repository: git init --bare; nobody works in it."
                 message = f"{self._remote.id} does not take {short_name(name)}: {reason}"
@@ -296,7 +311,7 @@ class _Run:
     # The network
 
     def _connect(self, *, pushing: bool = False) -> RemoteRepository:
-        limits = TransferLimits(seconds=self._remaining())
+        limits = TransferLimits(seconds=self._remaining(), given=self._options.timeout)
         address = self._remote.push_address if pushing else self._remote.address
         return self._parts.connect(address, repository=self._parts.repository, limits=limits, pushing=pushing)
 

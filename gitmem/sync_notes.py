@@ -30,6 +30,7 @@ class SyncNote:
         blocked: paths that kept it there, and why.
         warnings: what the last one refused or found out of place.
         tags: names of the tags of episodes that the remote has.
+        tampered: what the last one found there that must not be.
     """
 
     tried: float | None = None
@@ -40,6 +41,7 @@ class SyncNote:
     blocked: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     tags: Sequence[str] = ()
+    tampered: Sequence[str] = ()
 
 
 class SyncNotes:

@@ -102,9 +102,18 @@ class SyncReply(JsonView):
     @property
     def exit_code(self) -> int:
         """0; 12 if something waits for the operator; 20 if the remote holds what must not be."""
-        if self.moved_tags or any("rewritten" in reason for reason in self.refused.values()):
+        if self.tampered:
             return TAMPERED
         return CONFLICT if self.conflicts or self.branch.blocked else 0
+
+    @property
+    def tampered(self) -> list[str]:
+        """What the remote holds that must not be, in sentences: moved tags, rewritten turn lines."""
+        found = [
+            f"the tag {tag.id} was moved: {tag.here} here, which stays, {tag.there} there"
+            for tag in self.moved_tags
+        ]
+        return found + [f"{name}: {why}" for name, why in self.refused.items() if _is_rewritten(why)]
 
     def to_json(self) -> dict[str, Any]:
         """Return the reply; what maps a name to a reason is a list."""
@@ -113,3 +122,7 @@ class SyncReply(JsonView):
             found: Mapping[str, str] = getattr(self, name)
             data[name] = [{"id": key, "reason": reason} for key, reason in sorted(found.items())]
         return data
+
+
+def _is_rewritten(reason: str) -> bool:
+    return "rewritten" in reason

@@ -32,7 +32,7 @@ def command(url: str, path: Path, timeout: float | None) -> None:
     settings = current()
     report = clone_home(url, path, timeout=timeout)
     AgentHome.open(path, catches_up=False).close()  # settings, hooks and the ledger's copy, as any first open
-    settings.reply(report, lambda: describe(report, path))
+    settings.reply(report, lambda: "" if settings.quiet else describe(report, path))
 
 
 def describe(report: CloneReport, path: Path) -> str:

@@ -185,6 +185,8 @@ def _takes_words(command: click.Command) -> bool:
 def _system_hint(error: OSError) -> str | None:
     if error.errno == errno.ENOSPC:
         return "The disk is full. Nothing that was acknowledged is lost; free some space and try again."
+    if error.errno == errno.EROFS:
+        return "The disk can only be read. Nothing acknowledged is lost; mount it for writing and try again."
     if error.errno == errno.ENOENT and not _is_here():
         return "The folder that you are in was removed: go to another, or name paths from the root."
     if _is_in_the_way(error):

@@ -34,7 +34,8 @@ def add(name: str, url: str) -> None:
     settings = current()
     home = settings.open_home()
     remote = home.remote_add(name, url)
-    settings.reply({"remotes": home.remotes()}, f"{remote.id}: {remote.url}\nNext: gitmem sync")
+    told = "" if settings.quiet else f"{remote.id}: {remote.url}\nNext: gitmem sync"
+    settings.reply({"remotes": home.remotes()}, told)
 
 
 @command.command("list", example="gitmem remote list")
@@ -55,7 +56,7 @@ def remove(name: str) -> None:
     told = f"Removed {name}."
     if kept:
         told += f" Turn lines that were known from it alone are kept here: {' '.join(kept)}."
-    settings.reply({"remotes": home.remotes(), "kept": kept}, told)
+    settings.reply({"remotes": home.remotes(), "kept": kept}, "" if settings.quiet else told)
 
 
 def describe(remotes: Sequence[Remote]) -> str:

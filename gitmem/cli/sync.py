@@ -34,7 +34,10 @@ def command(ctx: click.Context, *, remote: str | None, dry_run: bool, timeout: f
     """
     settings = current()
     reply = settings.open_home().sync(remote, dry_run=dry_run, timeout=timeout)
-    settings.reply(reply, lambda: describe(reply))
+    is_silent = settings.quiet and not (
+        reply.exit_code or dry_run
+    )  # what waits for somebody is never kept quiet
+    settings.reply(reply, lambda: "" if is_silent else describe(reply))
     for warning in reply.warnings:
         settings.warn(warning)
     if reply.exit_code:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from gitmem.errors import NotARepository
 from gitmem.git_transport.conversation import Begin
 from gitmem.git_transport.credentials import CredentialHelpers
 from gitmem.git_transport.http_conversation import begin_by_http
@@ -20,6 +23,9 @@ from gitmem.remote_url import RemoteUrl, parse_url, rewrite_url
 from gitmem.repository import Repository
 
 _DEFAULT_LIMITS: Final = TransferLimits()
+#: How the file begins that `git bundle` makes, up to the number of its version.
+_BUNDLE: Final = b"# v"
+_BUNDLE_WORDS: Final = b" git bundle\n"
 
 
 class RemoteConnector:
@@ -51,6 +57,8 @@ class RemoteConnector:
         known = parse_url(self._rewritten(url, repository, pushing=pushing))
         store = Store(repository, self._layout, limits.with_pack(repository.config(PACK_SETTING)))
         path = self._layout.root / known.path
+        if known.scheme == "path":
+            _refuse_bundle(path)
         if known.scheme == "path" and self._git is None:
             return PathCopy(path, store)
         return GitRemote(self._way(known, path, store), known.shown, store, self._git)
@@ -73,3 +81,19 @@ class RemoteConnector:
             if changed != url:
                 return changed
         return rewrite_url(url, [(base or "", value) for base, name, value in rows if name == "insteadof"])
+
+
+def _refuse_bundle(path: Path) -> None:
+    """Say what to do with a bundle, which is a file that Git makes a repository of.
+
+    Raises:
+        NotARepository: it is one.
+    """
+    with suppress(OSError):
+        if not path.is_file():
+            return
+        with path.open("rb") as file:
+            first = file.readline(64)
+        if first.startswith(_BUNDLE) and first.endswith(_BUNDLE_WORDS):
+            hint = f"Make a repository of it first: git clone --mirror {shlex.quote(str(path))} FOLDER.git"
+            raise NotARepository(f"{path} is a bundle, not a repository", hint=hint, url=str(path))

@@ -18,10 +18,11 @@ class Deadline:
     Args:
         seconds: from now.
         shown: the remote, for the message.
+        given: the seconds that somebody allowed, of which these are left; None where these are all.
     """
 
-    def __init__(self, seconds: float, shown: str) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, shown: str, given: float | None = None) -> None:
+        self._seconds = seconds if given is None else given
         self._shown = shown
         self._end = time.monotonic() + seconds
 

@@ -157,7 +157,8 @@ def _capabilities(words: Iterable[str]) -> dict[str, str]:
 def _check_format(capabilities: Mapping[str, str]) -> None:
     if capabilities.get("object-format", "sha1") != "sha1":
         kind = capabilities["object-format"]
-        raise RemoteError(f"the remote's objects are named by {kind}, not by sha1", format=kind)
+        hint = "A home is SHA-1: git init --bare --object-format=sha1 there."
+        raise RemoteError(f"the remote's objects are named by {kind}, not by sha1", hint=hint, format=kind)
 
 
 def _checked(value: bytes) -> str:

@@ -145,7 +145,7 @@ class PathCopy:
         return [name for name in _HOOKS if os.access(folder / name, os.X_OK)]
 
     def _deadline(self) -> Deadline:
-        return Deadline(self._store.limits.seconds, str(self._path))
+        return Deadline(self._store.limits.seconds, str(self._path), self._store.limits.given)
 
     def _remote(self) -> Repository:
         if self._opened is None:

@@ -197,7 +197,7 @@ class GitRemote:
         return text.split()
 
     def _deadline(self) -> Deadline:
-        return Deadline(self._store.limits.seconds, self._shown)
+        return Deadline(self._store.limits.seconds, self._shown, self._store.limits.given)
 
 
 def _landmarks(updates: Sequence[RefUpdate], greeting: Greeting) -> list[str]:

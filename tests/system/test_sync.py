@@ -508,6 +508,10 @@ def test_a_moved_tag_is_refused_and_reported_with_both_ids(one: Machine, two: Ma
     assert [(t.id, t.here, t.there) for t in reply.moved_tags] == [("episode/epi_1", mine, theirs)]
     assert reply.exit_code == 20
     assert git("rev-parse", "refs/tags/episode/epi_1", cwd=one.root) == mine
+    found = [finding for finding in one.home.status().findings if finding.id == "sync"]
+    assert [finding.exit_code for finding in found] == [20]
+    assert mine in found[0].message
+    assert theirs in found[0].message
 
 
 @pytest.mark.slow

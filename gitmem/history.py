@@ -26,6 +26,7 @@ Grouping = Literal["turn", "day", "session"]
 KINDS: Final = (
     *("turn", "day", "session"),
     *("note", "memory", "edit", "found", "file", "init", "merge", "episode", "work", "sync", "forget"),
+    *("revert", "restore"),
 )
 #: Characters of a turn's first words that stand for the turn in a list.
 _TITLE: Final = 80

@@ -15,6 +15,7 @@ from gitmem.home_context import HomeContext
 from gitmem.home_editing import HomeEditing
 from gitmem.home_episodes import HomeEpisodes
 from gitmem.home_forget import HomeForget
+from gitmem.home_history import HomeHistory
 from gitmem.home_index import HomeIndex
 from gitmem.home_judging import HomeJudging
 from gitmem.home_machine import HomeMachine
@@ -54,6 +55,7 @@ class AgentHome(
     HomeMemory,
     HomeEditing,
     HomeForget,
+    HomeHistory,
     HomeIndex,
     HomeJudging,
     HomeMachine,

@@ -5,7 +5,7 @@
     memory: + 1 entry (34 %)                 memory: ~ 1, - 2 user entries (8 %)
     found: notes/staging.md                  edit: 3 files
     init: agent home                         episode: move-staging-db (12 turns)
-    sync: merge
+    sync: merge                              revert: notes/staging.md
 
 Without percent a change of memory had to wait: by then the store is otherwise full.
 
@@ -34,6 +34,7 @@ SOURCE: Final = "Gitmem-Source"
 REASON: Final = "Gitmem-Reason"
 ALLOWED: Final = "Gitmem-Allowed"
 APPROVED_BY: Final = "Gitmem-Approved-By"
+REVERTS: Final = "Gitmem-Reverts"
 
 Trailers = Sequence[tuple[str, str | None]]
 
@@ -55,7 +56,9 @@ _NOUNS: Final[Mapping[str, tuple[str, str]]] = {
 _OTHER: Final = ("other", "others")
 _KINDS: Final = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns}
 _TURN: Final = re.compile(r"turn(?: (?P<index>\d+))?(?: \((?P<state>[a-z]+)\))?: (?P<counts>.+)")
-_AREA: Final = re.compile(r"(?P<area>init|note|found|edit|memory|episode|work|sync|forget): (?P<rest>.+)")
+_AREA: Final = re.compile(
+    r"(?P<area>init|note|found|edit|memory|episode|work|sync|forget|revert|restore): (?P<rest>.+)"
+)
 _TRAILER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*): ?(.*)")
 _PERCENT: Final = re.compile(r" \(\d+ %\)$")
 _LONGEST_VALUE: Final = 500
@@ -165,6 +168,11 @@ def found_subject(paths: Sequence[str]) -> str:
 def edit_subject(paths: Sequence[str]) -> str:
     """Return the subject for an operator's commit that came without a message."""
     return f"edit: {_shown_paths(paths)}"
+
+
+def revert_subject(action: str, paths: Sequence[str]) -> str:
+    """Return `revert: memory/MEMORY.md`, or `restore: …`."""
+    return f"{action}: {_shown_paths(paths)}"
 
 
 def merge_subject() -> str:

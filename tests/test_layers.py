@@ -38,7 +38,7 @@ FLOORS = [
         word_lists term_folding word_terms chunk_places analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates time_limits question traits
         documents manifest authored_times postings_cache exact_words snippet advanced_query search_cursor
-        search_reply session_rows session_view session_request session_reply text_merge branch_merge
+        search_reply session_rows session_view session_request session_reply text_merge undo_rules branch_merge
         path_names settling tree_edit merge_moves closed_tree conflict_copies tree_merge tree_sides
         conflict_resolution staging_extensions staging_area pack_format pack_deltas git_pattern attributes
         git_refs episode_marks episode_rules episode_record git_config reachability sync_pace merge_bases
@@ -79,15 +79,15 @@ FLOORS = [
         work_status status_report sample_home shown file_writes session_messages session_discovery
         session_search work_files work_reply work work_listing past_tree episode_reading episodes
         file_versions forget_targets forget_matches forgotten_branch forgotten_leftovers forgotten_sweep
-        forgetting verify_losses verify_ledger verify_episodes verify_branch verify_store verify_disk
-        verify_index verify
+        forgetting verify_beside verify_losses verify_ledger verify_episodes verify_branch verify_store
+        verify_disk verify_index verify
         verify_range verify_witness context_moment episode_anchors context_files context_reading context
         home_reading_parts home_writing_parts home_cleaning_parts sync_reply branch_sync sync_intake
-        sync_delivery sync_tally sync clone text_origin resolving home_parts""",
+        sync_delivery sync_tally sync clone text_origin resolving reverting home_parts""",
         # 6 doors
         """watch_parts beside vigil watch background_command home_forget home_episodes home_notes home_memory
         home_machine home_index home_judging home_editing home_sessions home_session_search
-        home_quarantine home_sync
+        home_quarantine home_history home_sync
         home_verify home_tools home_work home_context home demo watch_home git_driver cli/ __main__""",
     )
 ]

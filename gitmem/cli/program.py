@@ -60,6 +60,10 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "tasks": Entry("tasks", "List tasks that run beside the conversation."),
         "sessions": Entry("sessions", "List conversations, search them, read in them."),
     },
+    "Past": {
+        "revert": Entry("revert", "Take a change of memory back; history stays."),
+        "restore": Entry("restore", "Bring a file of memory back as it was."),
+    },
     "Together": {
         "resolve": Entry("resolve", "End a conflict that a sync left: choose between two texts."),
         "quarantine": Entry("quarantine", "List what came by sync and is kept from the agent."),

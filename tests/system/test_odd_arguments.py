@@ -56,6 +56,8 @@ LINES = {
     "commit": [],
     "retract": ["{ref}"],
     "forget": ["message:msg_000000000000000"],
+    "revert": ["notes/staging.md"],
+    "restore": ["notes/staging.md", "--as-of", "HEAD"],
     "episode list": [],
     "episode show": ["ep_000000000000000"],
     "episode close": [],

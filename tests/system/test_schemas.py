@@ -59,6 +59,8 @@ REPLIES = (
     ("memory-guide", ["memory", "guide"], ""),
     ("notes", ["notes"], ""),
     ("catalog", ["notes", "--catalog"], ""),
+    ("revert", ["revert", "notes/staging.md", "--reason", "it was right before"], ""),
+    ("revert", ["restore", "notes/staging.md", "--as-of", "HEAD~1"], ""),
     ("search", ["search", "staging", "port"], ""),
     ("search", ["search", "staging", "--limit", "2", "--explain"], ""),
     ("search", ["search", "zzzzqqqq"], ""),

@@ -129,6 +129,13 @@ class LedgerChains:
         self.lines += count
         return at, count
 
+    def goes_on(self, content: bytes) -> bool:
+        """Say whether the first line of a segment follows one that was taken."""
+        first = next(iter(split_segment(content[: content.find(b"\n") + 1])), None)
+        return (
+            isinstance(first, Line) and first.seq > 1 and self._follows(first.writer, first.seq, first.prev)
+        )
+
     def holds(self, writer: str, seq: int, line_hash: str) -> bool:
         """Say whether the line with this number is the one with this hash."""
         known = self._hashes.get(writer)
@@ -182,6 +189,29 @@ def places_in(path: str, content: bytes) -> Iterator[Place]:
     for number, item in number_lines(content):
         if isinstance(item, Line):
             yield _place(path, number, item)
+
+
+def has_line(path: str, content: bytes | None, line_hash: str) -> bool:
+    """Say whether a line, named by its hash, stands in a version of a segment."""
+    return content is not None and any(place.hash == line_hash for place in places_in(path, content))
+
+
+def lines_with(signs: Iterable[bytes], content: bytes) -> Iterator[bytes]:
+    """Yield each line once in which one of some signs is found, without its line feed, in order."""
+    # One search for each sign: several times quicker than one for all of them.
+    begins = {begin for sign in signs for begin in _lines_of(sign, content)}
+    for begin in sorted(begins):
+        end = content.find(b"\n", begin)
+        yield content[begin : end if end >= 0 else len(content)]
+
+
+def _lines_of(sign: bytes, content: bytes) -> Iterator[int]:
+    """Yield where each line begins in which a sign is found."""
+    at = content.find(sign)
+    while at >= 0:
+        yield content.rfind(b"\n", 0, at) + 1
+        end = content.find(b"\n", at)
+        at = content.find(sign, end) if end >= 0 else -1
 
 
 def essence(message: str) -> str:

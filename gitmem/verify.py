@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from gitmem.config import HomeConfig
 from gitmem.durable_file import write_file
-from gitmem.errors import GitmemError
+from gitmem.errors import CorruptionError, GitmemError, ObjectMissing
 from gitmem.file_lock import file_lock
 from gitmem.json_view import JsonView
 from gitmem.layout import Layout
@@ -25,7 +25,7 @@ from gitmem.records import Record
 from gitmem.repository import ABSENT, Commit, ObjectReader, Repository
 from gitmem.search_index import SearchIndex
 from gitmem.verify_branch import branch_findings
-from gitmem.verify_disk import disk_findings, long_text_findings
+from gitmem.verify_disk import disk_findings, whole_copy_findings
 from gitmem.verify_episodes import EPISODE_TAGS, EpisodeVerifier
 from gitmem.verify_finding import Finding
 from gitmem.verify_index import index_findings
@@ -78,7 +78,8 @@ class Verification(JsonView):
 def conclude(scope: Scope, findings: Iterable[Finding], checked: Checked) -> Verification:
     """Return findings in order, bounded."""
     found = sorted(
-        findings, key=lambda one: (one.severity != "error", one.rule, one.path or "", one.line or 0)
+        dict.fromkeys(findings),
+        key=lambda one: (one.severity != "error", one.rule, one.path or "", one.line or 0),
     )
     counts: Counter[str] = Counter()
     shown = []
@@ -144,13 +145,14 @@ class Verify:
         tip = self._repository.read_ref(parts.branch) if parts.branch else None
         commits = self._branch_commits(objects, tip, marks.get(parts.branch or ""))
         tags = {} if full else self._read_tags()
-        findings = [*look.findings, *self._branch(look, commits, full=full)]
-        findings += self._episodes(
-            objects, tip, look, commits, since=marks.get(parts.branch or ""), tags=tags
+        findings = [*look.findings, *self._readable(lambda: self._branch(look, commits, full=full), tip)]
+        since_tip = marks.get(parts.branch or "")
+        findings += self._readable(
+            lambda: self._episodes(objects, tip, look, commits, since=since_tip, tags=tags), tip
         )
-        findings += self._disk(full=full)
+        findings += self._readable(lambda: self._disk(full=full), tip)
         if full:
-            findings += index_findings(parts.index, parts.ledger)
+            findings += self._readable(lambda: index_findings(parts.index, parts.ledger), tip)
             findings += store_findings(parts.layout.common_dir)
         checked = Checked(
             len(look.tips), look.commits + len(commits), look.lines, len(_of_kind(look.records, "episode"))
@@ -160,6 +162,16 @@ class Verify:
             self._mark(look.tips if tip is None or not parts.branch else {**look.tips, parts.branch: tip})
             self._keep_tags(tags)
         return result
+
+    def _readable(self, look: Callable[[], Iterable[Finding]], tip: str | None) -> list[Finding]:
+        """Return what a part of the look finds; that it cannot read something is a finding, too."""
+        found = []
+        try:
+            for finding in look():
+                found.append(finding)  # noqa: PERF402 - what was found before an error counts
+        except (CorruptionError, ObjectMissing) as error:
+            found.append(Finding("unreadable", error.message, path=self._parts.branch, commit=tip))
+        return found
 
     def _episodes(
         self,
@@ -198,7 +210,9 @@ class Verify:
     def _branch(self, look: LedgerLook, commits: Sequence[Commit], *, full: bool) -> Iterator[Finding]:
         records = _of_kind(look.records, "memory")
         turns = look.turns if full else None
-        return branch_findings(self._repository, self._parts.config.home_id, commits, records, turns)
+        return branch_findings(
+            self._repository, self._parts.config.home_id, commits, records, turns, closed=look.closed
+        )
 
     def _branch_commits(self, objects: ObjectReader, tip: str | None, since: str | None) -> list[Commit]:
         """Return the commits of the operator's branch that came since a mark, all sides of merges."""
@@ -225,7 +239,7 @@ class Verify:
         def look() -> list[Finding]:
             found = list(disk_findings(parts.layout.root, parts.ledger, is_known))
             if full:
-                found += long_text_findings(parts.layout.root, parts.ledger, self._repository)
+                found += whole_copy_findings(parts.layout.root, parts.ledger, self._repository)
             return found
 
         if not look():

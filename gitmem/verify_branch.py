@@ -24,6 +24,8 @@ def branch_findings(
     commits: Sequence[Commit],
     records: Sequence[Record],
     turns: Collection[str] | None,
+    *,
+    closed: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield what commits of the operator's branch say otherwise than the ledger.
 
@@ -36,6 +38,7 @@ def branch_findings(
         commits: of the branch, newest first.
         records: `memory` records that were read.
         turns: ids of all turns; None where not all were read.
+        closed: ids of turns of which such a record was forgotten; they are not judged.
     """
     by_turn = _by_turn(records)
     if commits and read_path(repository, commits[0].tree, LEDGER) is not None:
@@ -44,15 +47,25 @@ def branch_findings(
     for commit in commits:
         trailers = parse_trailers(commit.message)
         turn = trailers.get(TURN)
-        if turn is None or trailers.get(KIND) not in _RECORDED or not is_agent(commit.author, home_id):
+        if turn is None or turn in closed or not _is_recorded(commit, trailers.get(KIND), home_id):
             continue
         told = by_turn.get(turn)
+        if told is None and turns is not None and turn in turns:
+            told = frozenset()  # the turn changed nothing
         if told is not None:
             severity: Severity = "error" if is_agent(commit.committer, home_id) else "warning"
             yield from _contradictions(repository, commit, turn, told, severity)
         elif turns is not None and turn not in turns:
             message = f"commit {commit.id[:12]} names turn {turn}, which no turn line here holds"
             yield Finding("memory_trailer", message, "warning", commit=commit.id, source_ref=f"turn:{turn}")
+
+
+def _is_recorded(commit: Commit, kind: str | None, home_id: str) -> bool:
+    """Say whether the turn that a commit names has to hold a record of it."""
+    if not is_agent(commit.author, home_id):
+        return False
+    # gitmem writes both trailers: whoever edits a message is the committer.
+    return kind in _RECORDED or (kind is None and is_agent(commit.committer, home_id))
 
 
 def _contradictions(

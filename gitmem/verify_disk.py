@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from gitmem.disk_copy import read_plain
 from gitmem.errors import GitmemError
@@ -14,7 +14,7 @@ from gitmem.forgotten import Receipts, close_segment
 from gitmem.git_objects import hash_object
 from gitmem.layout import LEDGER
 from gitmem.ledger import Ledger
-from gitmem.ledger_format import parse_blob_path
+from gitmem.ledger_format import parse_blob_path, parse_segment_path
 from gitmem.repository import ObjectReader
 from gitmem.verify_finding import Finding
 
@@ -33,7 +33,9 @@ def disk_findings(
         yield Finding("disk", f"{LEDGER} on disk is a link, which no copy is written through", path=LEDGER)
         return
     receipts = ledger.receipts()
-    for path, segment in ledger.segments().items():
+    segments = ledger.segments()
+    yield from _linked_folders(root, segments)
+    for path, segment in segments.items():
         if is_known(path, segment.blobs):
             continue
         found = read_plain(root / path)
@@ -52,6 +54,14 @@ def disk_findings(
             yield Finding("disk", message, path=path, line=number)
 
 
+def _linked_folders(root: Path, paths: Iterable[str]) -> Iterator[Finding]:
+    """Yield the links that stand in the place of folders of the copy."""
+    folders = {parent for path in paths for parent in PurePosixPath(path).parents[:-2]}
+    for folder in sorted(folders):
+        if (root / folder).is_symlink():
+            yield Finding("disk", f"{folder} on disk is a link", path=str(folder))
+
+
 def _no_file(root: Path, path: str) -> Iterator[Finding]:
     if os.path.lexists(root / path):
         message = f"what stands at {path} on disk is no plain file that can be read"
@@ -65,8 +75,8 @@ def _is_version(found: bytes, blobs: Sequence[str], receipts: Receipts) -> bool:
     return not receipts.records or close_segment(found, receipts) == found
 
 
-def long_text_findings(root: Path, ledger: Ledger, objects: ObjectReader) -> Iterator[Finding]:
-    """Yield the long texts on disk that are not those of the turn lines; missing ones are restored.
+def whole_copy_findings(root: Path, ledger: Ledger, objects: ObjectReader) -> Iterator[Finding]:
+    """Yield what only a full look at the copy sees: changed long texts, and files of no line.
 
     Args:
         root: of the work tree.
@@ -75,12 +85,24 @@ def long_text_findings(root: Path, ledger: Ledger, objects: ObjectReader) -> Ite
     """
     if (root / LEDGER).is_symlink():
         return
-    for path, blobs in _long_texts(ledger, objects).items():
+    texts = _long_texts(ledger, objects)
+    yield from _linked_folders(root, texts)
+    yield from _strange_files(root, {*texts, *ledger.segments(), *ledger.receipt_files()})
+    for path, blobs in texts.items():
         found = read_plain(root / path)
         if found is None:
             yield from _no_file(root, path)
         elif hash_object("blob", found) not in blobs:
             yield Finding("disk", f"{path} on disk is not what the turn line holds", path=path)
+
+
+def _strange_files(root: Path, known: Container[str]) -> Iterator[Finding]:
+    """Yield the segments and long texts in the copy that no turn line holds."""
+    for folder, _, names in os.walk(root / LEDGER):
+        for name in sorted(names):
+            path = (Path(folder) / name).relative_to(root).as_posix()
+            if path not in known and (parse_segment_path(path) or parse_blob_path(path)):
+                yield Finding("disk", f"{path} on disk is in no turn line", "warning", path=path)
 
 
 def _long_texts(ledger: Ledger, objects: ObjectReader) -> dict[str, set[str]]:

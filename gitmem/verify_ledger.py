@@ -13,19 +13,27 @@ from typing import Final
 from gitmem.errors import GitmemError, ObjectMissing
 from gitmem.first_commit import FirstCommits
 from gitmem.forgotten import Receipts, is_receipt_path
+from gitmem.layout import LEDGER
 from gitmem.ledger import Ledger
-from gitmem.ledger_chain import LedgerChains, Place, essence, faults_of, places_in
-from gitmem.ledger_format import Line, decode_lines, parse_blob_path, parse_segment_path, split_segment
+from gitmem.ledger_chain import LedgerChains, Place, essence, faults_of, has_line, lines_with, places_in
+from gitmem.ledger_format import (
+    Line,
+    SegmentName,
+    decode_lines,
+    parse_blob_path,
+    parse_segment_path,
+    split_segment,
+)
 from gitmem.ledger_growth import Loss, ledger_losses, segment_losses
 from gitmem.long_text import needs_blob
 from gitmem.records import Record, record_ref
 from gitmem.repository import FILE_MODE, TREE_MODE, ObjectReader, Repository, read_path
 from gitmem.tree_changes import changed_paths
 from gitmem.turn_commits import TurnCommit, walk_turns
+from gitmem.verify_beside import beside_findings
 from gitmem.verify_finding import Finding
 from gitmem.verify_losses import LineLosses
 
-_LEDGER: Final = "ledger"
 #: Kinds of records against which other things are held.
 _KEPT: Final = ("episode", "memory")
 #: In a line with one of these, a record may have a long text beside it, or is of such a kind.
@@ -43,6 +51,7 @@ class LedgerLook:
         commits: of turn lines, read.
         records: of episodes and of changes to memory, among what was read.
         turns: ids of the turns whose commits were read.
+        closed: ids of turns of which such a record was forgotten.
     """
 
     findings: Sequence[Finding]
@@ -51,6 +60,7 @@ class LedgerLook:
     commits: int
     records: Sequence[Record]
     turns: frozenset[str]
+    closed: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,7 @@ class LedgerVerifier:
         self._records: list[Record] = []
         self._turns: set[str] = set()
         self._walked: list[TurnCommit] = []
+        self._closed: set[str] = set()
 
     def look(self, since: Mapping[str, str]) -> LedgerLook:
         """Verify everything that came after some commits.
@@ -102,12 +113,12 @@ class LedgerVerifier:
         self._receipts = self._ledger.receipts()
         self._chains = LedgerChains(self._receipts)
         self._tips = self._ledger.tips()
-        self._records, self._turns, self._walked = [], set(), []
+        self._records, self._turns, self._walked, self._closed = [], set(), [], set()
         findings = [*self._lines_out_of_place(), *self._rewritten(since)]
         rewritten = {finding.path for finding in findings}
         self._since = {ref: c for ref, c in since.items() if ref in self._tips and ref not in rewritten}
         findings += self._losses()
-        findings += self._files()
+        findings += [*beside_findings(self._repository, self._first, self._tips), *self._files()]
         findings += self._located(self._chains.finish())
         walked, commits = self._commits()
         findings += [*commits, *self._forks()]
@@ -121,6 +132,7 @@ class LedgerVerifier:
             commits=walked,
             records=tuple(self._records),
             turns=frozenset(self._turns),
+            closed=frozenset(self._closed),
         )
 
     # Lines
@@ -190,12 +202,12 @@ class LedgerVerifier:
         old = self._since.get(ref)
         before = self._ledger_tree(old) if old is not None else None
         after = self._ledger_tree(self._tips[ref])
-        for change in changed_paths(self._repository, before, after, f"{_LEDGER}/"):
+        for change in changed_paths(self._repository, before, after, f"{LEDGER}/"):
             if change.new is not None:
                 yield _File(change.path, change.new.id, change.new.mode, ref)
 
     def _ledger_tree(self, commit: str) -> str | None:
-        entry = read_path(self._repository, self._repository.read_commit(commit).tree, _LEDGER)
+        entry = read_path(self._repository, self._repository.read_commit(commit).tree, LEDGER)
         return entry.id if entry is not None and entry.mode == TREE_MODE else None
 
     def _look_at(self, file: _File) -> Iterator[Finding]:
@@ -215,18 +227,23 @@ class LedgerVerifier:
         except GitmemError as error:
             yield Finding("unreadable", error.message, path=file.path, commit=self._tips[file.ref])
             return
-        self._learn_before(name.writer, name.number, file)
+        self._learn_before(name, file, content)
         yield from self._located(self._chains.check(file.path, content), file.ref)
         yield from self._texts(file.path, content)
 
-    def _learn_before(self, writer: str, number: int, file: _File) -> None:
+    def _learn_before(self, name: SegmentName, file: _File, looked_at: bytes) -> None:
         """Let the lines of a segment follow those of the segment before it, where that is not looked at."""
         if file.ref not in self._since:
             return
-        for path, content in self._segments_of(writer):
+        for path, content in self._segments_of(name.writer):
             found = parse_segment_path(path)
-            if found is not None and found.number == number - 1:
+            if found is not None and found.number == name.number - 1:
                 self._chains.learn(content)
+        if not self._chains.goes_on(looked_at):
+            # It begins as the first one, or as none should: perhaps with lines that stand in another one.
+            for path, content in self._segments_of(name.writer):
+                if path != file.path:
+                    self._chains.learn(content)
 
     def _segments_of(self, writer: str) -> Iterator[tuple[str, bytes]]:
         for segment in self._ledger.segments().values():
@@ -237,8 +254,10 @@ class LedgerVerifier:
 
     def _texts(self, path: str, content: bytes) -> Iterator[Finding]:
         """Look at what stands beside some records, their long texts; and keep those that others look at."""
-        marked = list(_lines_with(_LOOKED_AT, content))
-        lines = [item for item in split_segment(b"\n".join(marked)) if isinstance(item, Line) and item.fits]
+        marked = list(lines_with(_LOOKED_AT, content))
+        found = [item for item in split_segment(b"\n".join(marked)) if isinstance(item, Line)]
+        self._closed.update(item.turn for item in found if item.redacted and item.kind in _KEPT)
+        lines = [item for item in found if item.fits]
         for record in decode_lines(lines):
             if record.kind in _KEPT:
                 self._records.append(record)
@@ -289,7 +308,7 @@ class LedgerVerifier:
         for tip in self._tips.values():
             if path is not None and self._reaches(tip, found.id):
                 culprit = self._first.find(
-                    tip, path, lambda content: not _has(path, content, line_hash), until=found.id
+                    tip, path, lambda content: not has_line(path, content, line_hash), until=found.id
                 )
                 break
         ref = f"turn:{found.turn}" if found.turn else None
@@ -300,7 +319,7 @@ class LedgerVerifier:
         parents = self._repository.read_commit(commit).parents
         with suppress(GitmemError):
             before = self._ledger_tree(parents[0]) if parents else None
-            for change in changed_paths(self._repository, before, self._ledger_tree(commit), f"{_LEDGER}/"):
+            for change in changed_paths(self._repository, before, self._ledger_tree(commit), f"{LEDGER}/"):
                 content = self._repository.read(change.new.id)[1] if change.new is not None else b""
                 for place in places_in(change.path, content):
                     if place.hash == line_hash:
@@ -338,7 +357,7 @@ class LedgerVerifier:
 
     def _since_when(self, place: Place) -> str | None:
         firsts = (
-            self._first.find(tip, place.path, lambda content: _has(place.path, content, place.hash))
+            self._first.find(tip, place.path, lambda content: has_line(place.path, content, place.hash))
             for tip in self._tips.values()
         )
         return next((first for first in firsts if first is not None), None)
@@ -358,8 +377,7 @@ class LedgerVerifier:
             yield replace(finding, commit=self._culprit(finding, tips))
 
     def _culprit(self, finding: Finding, tips: Sequence[str]) -> str | None:
-        path = finding.path
-        assert path is not None
+        path = finding.path or ""
         name = parse_segment_path(path)
         if name is None:
             return None
@@ -375,28 +393,6 @@ class LedgerVerifier:
             return essence(finding.message) in found
 
         return next((first for tip in tips if (first := self._first.find(tip, path, is_so))), None)
-
-
-def _lines_with(signs: Iterable[bytes], content: bytes) -> Iterator[bytes]:
-    """Yield each line once in which one of some signs is found, without its line feed, in order."""
-    # One search for each sign: several times quicker than one for all of them.
-    begins = {begin for sign in signs for begin in _lines_of(sign, content)}
-    for begin in sorted(begins):
-        end = content.find(b"\n", begin)
-        yield content[begin : end if end >= 0 else len(content)]
-
-
-def _lines_of(sign: bytes, content: bytes) -> Iterator[int]:
-    """Yield where each line begins in which a sign is found."""
-    at = content.find(sign)
-    while at >= 0:
-        yield content.rfind(b"\n", 0, at) + 1
-        end = content.find(b"\n", at)
-        at = content.find(sign, end) if end >= 0 else -1
-
-
-def _has(path: str, content: bytes | None, line_hash: str) -> bool:
-    return content is not None and any(place.hash == line_hash for place in places_in(path, content))
 
 
 def _in_order(file: _File) -> tuple[str, int, str, str]:

@@ -176,7 +176,9 @@ class DulwichRepository:
     def close(self) -> None:
         """Release files; the object stays usable and opens them again."""
         with self._lock:
-            self._release()
+            # What was raised by a damaged object may hold a view of its pack still; it goes with that.
+            with suppress(BufferError):
+                self._release()
             self._store = None
 
     def _opened(self) -> DiskObjectStore:

@@ -18,6 +18,8 @@ from gitmem.ledger_line import EMPTY, NO_PREV, STUB, read_envelope
 from gitmem.records import record_ref
 from gitmem.verify_finding import Finding
 
+#: Bytes of a hash.
+_HASH: Final = 32
 #: Stands before how many more lines of a file are as the one that is named.
 _MORE: Final = "; and so with "
 
@@ -45,13 +47,12 @@ class LedgerChains:
 
     def __init__(self, receipts: Receipts) -> None:
         self._receipts = receipts
-        self._hashes: dict[str, dict[int, str]] = {}
+        self._hashes: dict[str, _Hashes] = {}
         self._others: dict[tuple[str, int], set[str]] = {}
         self._waiting: list[Place] = []
         #: The segment that is being taken, and the highest number of its writer's lines before it.
         self._path = ""
         self._before = 0
-        self._highest: dict[str, int] = {}
         self.lines = 0
 
     def learn(self, content: bytes) -> None:
@@ -74,7 +75,8 @@ class LedgerChains:
         name = parse_segment_path(path)
         writer = name.writer if name is not None else ""
         if path != self._path:
-            self._path, self._before = path, self._highest.get(writer, 0)
+            self._path = path
+            self._before = self._hashes[writer].highest if writer in self._hashes else 0
         order = _Order(writer)
         at, count = self._take_whole(content, order)
         findings: list[Finding] = []
@@ -145,12 +147,13 @@ class LedgerChains:
 
     def has(self, writer: str, seq: int) -> bool:
         """Say whether there is any line with this number."""
-        return seq in self._hashes.get(writer, {})
+        return writer in self._hashes and self._hashes[writer].get(seq) is not None
 
     def forked(self) -> Mapping[tuple[str, int], frozenset[str]]:
         """Return the hashes of lines that share writer and number."""
         return {
-            key: frozenset({*others, self._hashes[key[0]][key[1]]}) for key, others in self._others.items()
+            (writer, seq): frozenset({*others, self._hashes[writer].get(seq) or ""})
+            for (writer, seq), others in self._others.items()
         }
 
     def waiting(self) -> Iterator[Place]:
@@ -164,10 +167,8 @@ class LedgerChains:
     def _know(self, writer: str, seq: int, line_hash: str) -> None:
         known = self._hashes.get(writer)
         if known is None:
-            known = self._hashes[writer] = {}
-        if seq > self._highest.get(writer, 0):
-            self._highest[writer] = seq
-        if known.setdefault(seq, line_hash) != line_hash:
+            known = self._hashes[writer] = _Hashes()
+        if known.add(seq, line_hash) != line_hash:
             self._others.setdefault((writer, seq), set()).add(line_hash)
 
     def _follows(self, writer: str, seq: int, prev: str) -> bool:
@@ -182,6 +183,39 @@ class LedgerChains:
             if place.seq == 1:
                 message = f"line 1 of {place.writer} follows a line that there cannot be"
         return Finding(rule, message, path=place.path, line=place.number, source_ref=place.ref)
+
+
+class _Hashes:
+    """The hashes of a writer's lines by number, 32 bytes for each that comes in order.
+
+    Attributes:
+        highest: of the numbers.
+    """
+
+    def __init__(self) -> None:
+        self.highest = 0
+        self._row = bytearray()
+        self._far: dict[int, bytes] = {}
+
+    def get(self, seq: int) -> str | None:
+        """Return the hash of a line; None where there is no such line."""
+        end = _HASH * seq
+        if end <= len(self._row):
+            return self._row[end - _HASH : end].hex()
+        far = self._far.get(seq) if self._far else None
+        return far.hex() if far is not None else None
+
+    def add(self, seq: int, line_hash: str) -> str:
+        """Take the hash of a line, unless there is one; return the one that there is."""
+        known = self.get(seq)
+        if known is not None:
+            return known
+        self.highest = max(self.highest, seq)
+        if _HASH * (seq - 1) == len(self._row):
+            self._row += bytes.fromhex(line_hash)
+        else:
+            self._far[seq] = bytes.fromhex(line_hash)
+        return line_hash
 
 
 def places_in(path: str, content: bytes) -> Iterator[Place]:

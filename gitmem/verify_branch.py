@@ -50,10 +50,12 @@ def branch_findings(
         if turn is None or turn in closed or not _is_recorded(commit, trailers.get(KIND), home_id):
             continue
         told = by_turn.get(turn)
+        is_ours = is_agent(commit.committer, home_id)
         if told is None and turns is not None and turn in turns:
-            told = frozenset()  # the turn changed nothing
+            told = frozenset()  # the turn tells of no change; one that was imported never does
+            is_ours = is_ours and trailers.get(KIND) is None
         if told is not None:
-            severity: Severity = "error" if is_agent(commit.committer, home_id) else "warning"
+            severity: Severity = "error" if is_ours else "warning"
             yield from _contradictions(repository, commit, turn, told, severity)
         elif turns is not None and turn not in turns:
             message = f"commit {commit.id[:12]} names turn {turn}, which no turn line here holds"

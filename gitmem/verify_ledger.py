@@ -280,7 +280,8 @@ class LedgerVerifier:
                 message = f"commit {found[:12]} of a turn line cannot be read"
                 findings.append(Finding("unreadable", message, commit=found))
                 continue
-            self._walked.append(found)
+            if len(self._tips) > 1:  # one alone can lack nothing that another has
+                self._walked.append(found)
             if found.turn is not None:
                 self._turns.add(found.turn)
             if found.chain is not None and not self._is_known(found):
@@ -378,8 +379,7 @@ class LedgerVerifier:
 
     def _culprit(self, finding: Finding, tips: Sequence[str]) -> str | None:
         path = finding.path or ""
-        name = parse_segment_path(path)
-        if name is None:
+        if (name := parse_segment_path(path)) is None:
             return None
         known = [
             place

@@ -6,6 +6,7 @@ of the two commits: two machines that merge one pair make one commit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,7 +19,7 @@ from gitmem.forgotten import Receipts
 from gitmem.git_state import read_git_state, short_name
 from gitmem.layout import CONFIG_FILE, CONFLICTS, Layout
 from gitmem.merge_bases import find_merge_bases
-from gitmem.repository import TREE_MODE, GitObject, Repository, read_path, walk_tree
+from gitmem.repository import TREE_MODE, GitObject, ObjectReader, Repository, read_path, walk_tree
 from gitmem.subjects import KIND, parse_trailers
 from gitmem.transfer_walk import WalkTooLong, new_history
 from gitmem.tree_edit import find_file
@@ -144,6 +145,11 @@ class BranchSync:
         """Decide between two commits, where nothing keeps the branch from moving."""
         if there is None or self._repository.is_ancestor(there, here):
             return self._closed(step, here)
+        trees = [self._repository.read_commit(commit).tree for commit in (there, here)]
+        twice = name_given_twice(self._repository, *trees)
+        if twice is not None:
+            reason = f"the remote's branch is damaged: a folder of it holds {twice} twice"
+            return replace(step, reason=reason, conflicts=self._conflicts(here), warnings=[reason])
         if self._repository.is_ancestor(here, there):
             return self._closed(step, there)
         if self._is_equal(here, there):
@@ -205,6 +211,28 @@ class BranchSync:
             return step
         fresh = make_merge_commit(done.tree, [commit], self._agent)
         return replace(step, target=fresh.id, objects=(*done.objects, fresh))
+
+
+def name_given_twice(objects: ObjectReader, tree: str, known: str | None, path: str = "") -> str | None:
+    """Return a path that a tree holds twice, which Git never writes and no disk can hold; None for none.
+
+    Args:
+        objects: holds the trees.
+        tree: of a remote.
+        known: a tree that is sound; folders that it has too are not read.
+        path: of the tree, with a slash at its end.
+    """
+    if tree == known:
+        return None
+    before = () if known is None else objects.read_tree(known)
+    sound = {entry.name: entry.id for entry in before if entry.mode == TREE_MODE}
+    entries = objects.read_tree(tree)
+    twice = next((name for name, count in Counter(one.name for one in entries).items() if count > 1), None)
+    if twice is not None:
+        return path + twice
+    folders = (entry for entry in entries if entry.mode == TREE_MODE)
+    found = (name_given_twice(objects, one.id, sound.get(one.name), f"{path}{one.name}/") for one in folders)
+    return next((name for name in found if name is not None), None)
 
 
 def _conflict(path: str, copy: str) -> dict[str, str]:

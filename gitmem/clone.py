@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.backends.dulwich_repository import DulwichRepository, init_repository, open_repository
-from gitmem.branch_sync import BranchSync
+from gitmem.branch_sync import BranchSync, name_given_twice
 from gitmem.config import HomeConfig, parse_config
 from gitmem.durable_file import sync_folder, write_file
-from gitmem.errors import NotAHome, RefusedError
+from gitmem.errors import NotAHome, RefusedError, RemoteMisbehaved
 from gitmem.forgotten import Receipts
 from gitmem.git_transport.connect import RemoteConnector
 from gitmem.head_advance import HeadMove
@@ -166,9 +166,13 @@ def _branch_among(refs: RemoteRefs, address: str) -> str:
 
 
 def _config_at(repository: DulwichRepository, commit: str, address: str) -> HomeConfig:
-    file = find_file(repository, repository.read_commit(commit).tree, CONFIG_FILE)
+    tree, shown = repository.read_commit(commit).tree, parse_url(address).shown
+    twice = name_given_twice(repository, tree, None)
+    if twice is not None:
+        message = f"the branch of {shown} is damaged: a folder of it holds {twice} twice"
+        raise RemoteMisbehaved(message, hint="Run `git fsck` there.", path=twice)
+    file = find_file(repository, tree, CONFIG_FILE)
     if file is None or not file.is_regular:
-        shown = parse_url(address).shown
         raise NotAHome(
             f"{shown} is not an agent home: it has no {CONFIG_FILE}", hint="Is this the right repository?"
         )

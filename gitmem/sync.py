@@ -199,6 +199,8 @@ class _Run:
         )
         self._tally = SyncTally(parts.repository, remote.id, dry_run=options.dry_run)
         self._held = ExitStack()
+        #: What the remote said when it was last found to have moved.
+        self._because = ""
         #: Names of the tags that the remote has.
         self.tags: Sequence[str] = ()
 
@@ -215,12 +217,15 @@ class _Run:
                     break
                 self._pause(attempt)
             else:
-                raise ConflictError(
-                    f"{self._remote.id} moved faster than could be followed", hint="Try again."
-                )
+                raise self._outrun()
         if not self._options.dry_run:
             self._follow(before)
         return self._tally.reply, self._refusal()
+
+    def _outrun(self) -> ConflictError:
+        said = f" ({self._because})" if self._because else ""
+        hint = "Try again; where nobody else pushes, a killed process may have left a `.lock` file there."
+        return ConflictError(f"{self._remote.id} moved faster than could be followed{said}", hint=hint)
 
     def _round(self) -> bool:
         """Do one round; say whether it was the last."""
@@ -244,6 +249,7 @@ class _Run:
             self._tally.sent(done, intake, step)
             self.tags = sorted({*self.tags, *done.tags})
             if done.again:
+                self._because = done.because
                 return False
             if step is not None and step.branch in done.refused:
                 return True

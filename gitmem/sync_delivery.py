@@ -37,6 +37,7 @@ class Delivery:
         pruned: lines that it let go.
         refused: updates that it did not take, and why.
         again: whether it moved meanwhile, so that it has to be looked at anew.
+        because: what it said then.
     """
 
     turns: int = 0
@@ -45,6 +46,7 @@ class Delivery:
     pruned: Sequence[str] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     again: bool = False
+    because: str = ""
 
 
 class SyncDelivery:
@@ -126,6 +128,7 @@ class SyncDelivery:
             outcomes = remote.push(updates)
         pairs = list(zip(updates, outcomes, strict=True))
         taken = [update for update, outcome in pairs if outcome.accepted]
+        moved = [outcome for outcome in outcomes if outcome.code in ("fetch_first", "moved")]
         for update in taken:
             self._remember(update)
         return Delivery(
@@ -134,7 +137,8 @@ class SyncDelivery:
             tags=[one.name for one in taken if one.name.startswith(EPISODE_TAGS)],
             pruned=[one.name.removeprefix(TURN_LINES) for one in taken if one.new is None],
             refused=dict(_refusals(pairs)),
-            again=any(outcome.code in ("fetch_first", "moved") for _, outcome in pairs),
+            again=bool(moved),
+            because=next((f"{short_name(one.name)}: {one.reason}" for one in moved if one.reason), ""),
         )
 
     def count(self, updates: Sequence[RefUpdate], known: Sequence[str]) -> int:

@@ -19,7 +19,15 @@ from system.command_line import gitmem
 
 from fixtures import fsck, git, make_repo, run_git, set_identity, show, write_files
 from gitmem import AgentHome
-from gitmem.errors import HomeError, NotAHome, NotFound, OtherHome, RefusedError, RemoteTimeout
+from gitmem.errors import (
+    HomeError,
+    NotAHome,
+    NotFound,
+    OtherHome,
+    RefusedError,
+    RemoteMisbehaved,
+    RemoteTimeout,
+)
 from gitmem.sync_delivery import SyncDelivery
 
 
@@ -524,6 +532,27 @@ def test_a_tag_that_says_the_same_is_no_other(one: Machine, two: Machine) -> Non
     assert mine != theirs
     assert two.sync().exit_code == 0
     assert git("rev-parse", "refs/tags/episode/epi_1", cwd=two.root) == theirs
+
+
+def test_a_folder_that_holds_a_name_twice_is_not_taken(one: Machine, folder: Path) -> None:
+    """Git never writes such a tree: `git fsck` here would fail for ever, and a file look deleted."""
+    set_identity(one.remote)
+    before = one.head
+    listed = git("ls-tree", "main", cwd=one.remote)
+    again = next(row for row in listed.splitlines() if row.endswith("\tgitmem.toml"))
+    tree = git("mktree", cwd=one.remote, stdin=f"{listed}\n{again}\n")
+    damaged = git("commit-tree", tree, "-p", "main", "-m", "damaged", cwd=one.remote)
+    git("update-ref", "refs/heads/main", damaged, cwd=one.remote)
+    one.say("Said all the same")
+    reply = one.sync()
+    assert "gitmem.toml twice" in (reply.branch.reason or "")
+    assert reply.lines.pushed == 1
+    assert (one.head, one.status) == (before, "")
+    with pytest.raises(RemoteMisbehaved, match="twice"):
+        AgentHome.clone(str(one.remote), folder / "clone")
+    assert not (folder / "clone").exists()
+    git("update-ref", "refs/heads/main", before, cwd=one.remote)
+    assert one.sync().branch.reason is None
 
 
 # Clones

@@ -146,3 +146,20 @@ def test_a_disk_that_can_only_be_read_is_no_riddle(tmp_path: Path, monkeypatch: 
     ran = gitmem("sync", "--json", cwd=tmp_path / "one")
     assert ran.code == 10
     assert "mount it for writing" in ran.json["error"]["hint"]
+
+
+@pytest.mark.slow
+def test_a_lock_that_was_left_at_a_remote_is_told(tmp_path: Path) -> None:
+    """To whoever pushes, a ref that is locked for ever looks like one that somebody else moves."""
+    remote = tmp_path / "remote.git"
+    git("init", "-q", "--bare", "-b", "main", str(remote), cwd=tmp_path)
+    make_home(tmp_path / "one", operator=True)
+    assert gitmem("remote", "add", "origin", str(remote), cwd=tmp_path / "one").code == 0
+    lock = remote / "refs" / "heads" / "main.lock"
+    lock.touch()
+    ran = gitmem("sync", cwd=tmp_path / "one")
+    assert ran.code == 11
+    assert "(main: " in ran.err
+    assert ".lock" in ran.err
+    lock.unlink()
+    assert gitmem("sync", cwd=tmp_path / "one").code == 0

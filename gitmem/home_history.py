@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from gitmem.authoring import Provenance
 from gitmem.home_parts import HomeParts
+from gitmem.layout import NOTES
 from gitmem.memory_get import MOST_CHARS
 
 if TYPE_CHECKING:
+    from gitmem.diffing import DiffReply
     from gitmem.reverting import RevertReply, Reverts
 
 
@@ -16,6 +18,54 @@ class HomeHistory:
     """The part of `AgentHome` that has to do with what memory was."""
 
     _parts: HomeParts
+
+    def diff(
+        self,
+        one: str | None = None,
+        other: str | None = None,
+        *,
+        author: str | None = None,
+        patch: bool = False,
+    ) -> DiffReply:
+        """Return what changed in memory from one moment to another, in the terms of memory.
+
+        Args:
+            one: a commit by any name that Git has for it, `episode/<id>`, the commit of a turn, or a time in
+                words; HEAD by default.
+            other: the same; the files on disk by default.
+            author: only changes by `agent`, by `operator`, or by whoever has this name.
+            patch: return the files' texts as Git shows them, too.
+
+        Raises:
+            NotFound: there is no such commit here.
+            UsageError: a moment is neither a commit nor a time.
+        """
+        from gitmem.authored_files import find_authored
+        from gitmem.diffing import Differ
+        from gitmem.moment_files import MomentFiles
+
+        parts = self._parts
+        files = MomentFiles(
+            parts.layout,
+            parts.repository,
+            parts.branch,
+            receipts=parts.ledger.receipts,
+            lines=self._lines,
+            now=parts.now,
+        )
+
+        def on_disk() -> list[str]:
+            return [path for path in find_authored(parts.layout.root).files if path.startswith(f"{NOTES}/")]
+
+        differ = Differ(
+            parts.repository,
+            files,
+            parts.config,
+            note_ids=parts.note_ids,
+            on_disk=on_disk,
+            operator=parts.operator,
+        )
+        return differ.diff(one, other, author=author, patch=patch)
 
     def revert(self, what: str, *, reason: str | None = None) -> RevertReply:
         """Take a change back, as the operator: a new commit, and history stays.
@@ -67,7 +117,10 @@ class HomeHistory:
             parts.branch,
             parts.config,
             get=lambda ref: parts.search.get(ref, max_chars=MOST_CHARS),
-            lines=lambda: [*parts.ledger.tips().values()],
+            lines=self._lines,
             now=parts.now,
             allowed=lambda: parts.allowed,
         )
+
+    def _lines(self) -> list[str]:
+        return [*self._parts.ledger.tips().values()]

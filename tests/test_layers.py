@@ -83,7 +83,8 @@ FLOORS = [
         verify_disk verify_index verify
         verify_range verify_witness context_moment episode_anchors context_files context_reading context
         home_reading_parts home_writing_parts home_cleaning_parts sync_reply branch_sync sync_intake
-        sync_delivery sync_tally sync clone text_origin resolving reverting home_parts""",
+        sync_delivery sync_tally sync clone text_origin resolving reverting semantic_diff moment_files
+        diffing home_parts""",
         # 6 doors
         """watch_parts beside vigil watch background_command home_forget home_episodes home_notes home_memory
         home_machine home_index home_judging home_editing home_sessions home_session_search

@@ -61,6 +61,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "sessions": Entry("sessions", "List conversations, search them, read in them."),
     },
     "Past": {
+        "diff": Entry("diff", "Show what changed in memory between two moments."),
         "revert": Entry("revert", "Take a change of memory back; history stays."),
         "restore": Entry("restore", "Bring a file of memory back as it was."),
     },

@@ -56,6 +56,7 @@ LINES = {
     "commit": [],
     "retract": ["{ref}"],
     "forget": ["message:msg_000000000000000"],
+    "diff": ["HEAD~1"],
     "revert": ["notes/staging.md"],
     "restore": ["notes/staging.md", "--as-of", "HEAD"],
     "episode list": [],

@@ -53,6 +53,8 @@ class LedgerChains:
         #: The segment that is being taken, and the highest number of its writer's lines before it.
         self._path = ""
         self._before = 0
+        #: Hashes of its lines with numbers that came before it, too: those of a fork.
+        self._forked: set[str] = set()
         self.lines = 0
 
     def learn(self, content: bytes) -> None:
@@ -75,7 +77,7 @@ class LedgerChains:
         name = parse_segment_path(path)
         writer = name.writer if name is not None else ""
         if path != self._path:
-            self._path = path
+            self._path, self._forked = path, set()
             self._before = self._hashes[writer].highest if writer in self._hashes else 0
         order = _Order(writer)
         at, count = self._take_whole(content, order)
@@ -85,13 +87,23 @@ class LedgerChains:
         for number, item in number_lines(content[at:] if at else content):
             place = number + count
             if isinstance(item, Line):
-                if item.seq <= self._before and self.holds(item.writer, item.seq, item.envelope_hash):
+                if item.seq <= self._before and self._stands_elsewhere(item):
                     twice.append(_elsewhere(item, _place(path, place, item)))
                 findings += self._check_line(path, place, item, order)
             else:
                 among = empty if item.reason == EMPTY else findings
                 among.append(Finding("bad_line", item.reason, path=path, line=place))
         return [*findings, *_first_of(empty), *_first_of(twice)]
+
+    def _stands_elsewhere(self, line: Line) -> bool:
+        """Say whether a line is known from another segment, not from another version of this one."""
+        line_hash = line.envelope_hash
+        if line_hash in self._forked:
+            return False
+        if self.holds(line.writer, line.seq, line_hash):
+            return True
+        self._forked.add(line_hash)
+        return False
 
     def _check_line(self, path: str, number: int, line: Line, order: _Order) -> Iterator[Finding]:
         line_hash = line.envelope_hash

@@ -99,13 +99,7 @@ class Place:
         self.home = self._opened()
 
     def copy_to(self, root: Path) -> None:
-        """Copy the folder as `cp -a` does.
-
-        What was open is finished before: an episode is known by its first turn, so that two copies which
-        both finish it would tell one id in two ways. Nothing is lost by it, but no id would be there once.
-        """
-        for episode in self.home.episodes().open:
-            self.home.episode_close(episode["session"])
+        """Copy the folder as `cp -a` does: what is open is finished by both, each under an id of its own."""
         self.home.close()
         self.known.kept |= {*self.ask("rev-list", "main").splitlines()}
         shutil.copytree(self.root, root, symlinks=True)

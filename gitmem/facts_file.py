@@ -57,7 +57,12 @@ class FactsFile:
     def __init__(self, path: Path, head: bytes) -> None:
         self.head = head
         self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        weakref.finalize(self, os.close, self.descriptor)
+        self._release = weakref.finalize(self, os.close, self.descriptor)
+
+    def close(self) -> None:
+        """Release it: what stands at a place cannot be read any more."""
+        self.descriptor = -1
+        self._release()
 
     def rows(self) -> Iterator[tuple[Row, Place] | None]:
         """Yield the lines behind the head, None for each that is damaged; nothing under another head."""

@@ -332,6 +332,7 @@ class WritingParts(ReadingParts):
                 self.ledger.lines.remember()
         if "index" in self.__dict__:
             self.index.close()
+        self.ledger.close()
         self.repository.close()
 
 

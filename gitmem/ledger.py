@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gitmem.errors import GitmemError, LedgerCorrupt, NotFound, ObjectMissing
 from gitmem.forgotten import (
@@ -56,6 +57,10 @@ class Segment:
     blobs: tuple[str, ...]
 
 
+class _Reader(Protocol):
+    def close(self) -> None: ...
+
+
 class Ledger:
     """Reads records; from the turn lines and the spool, never from the copy on disk.
 
@@ -80,6 +85,16 @@ class Ledger:
         self._contents: OrderedDict[str, tuple[tuple[str, ...], bytes]] = OrderedDict()
         self._cached = 0
         self._damaged: dict[str, str] = {}
+        self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
+
+    def close_with(self, reader: _Reader) -> None:
+        """Take note of whoever holds files open for what was read here: it is closed with this."""
+        self._readers.add(reader)
+
+    def close(self) -> None:
+        """Release the files that are open for what was read."""
+        for reader in [*self._readers]:
+            reader.close()
 
     def tips(self) -> Mapping[str, str]:
         """Return ref name and commit id of each line of this home."""

@@ -81,6 +81,14 @@ class SegmentFacts:
         self._is_stale = False
         self.left = 0
         self._lock = threading.RLock()
+        ledger.close_with(self)
+
+    def close(self) -> None:
+        """Release the file; whoever goes on begins with it anew."""
+        with self._lock:
+            if self._kept is not None:
+                self._kept.close()
+            self._facts = self._kept = None
 
     def values(self) -> Mapping[str, Any]:
         """Return the value of every readable segment by its path; not to be changed."""

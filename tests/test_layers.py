@@ -38,7 +38,8 @@ FLOORS = [
         word_lists term_folding word_terms chunk_places analysis recipe time_words date_spans relative_spans
         english_dates english_relative chinese_dates date_pieces asked_dates time_limits question traits
         documents manifest authored_times postings_cache exact_words snippet advanced_query search_cursor
-        search_reply session_rows session_view session_request session_reply text_merge undo_rules branch_merge
+        search_reply session_rows session_view session_request session_reply text_merge undo_rules
+        branch_merge
         path_names settling tree_edit merge_moves closed_tree conflict_copies tree_merge tree_sides
         conflict_resolution staging_extensions staging_area pack_format pack_deltas git_pattern attributes
         git_refs episode_marks episode_rules episode_record git_config reachability sync_pace merge_bases

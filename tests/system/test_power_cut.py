@@ -139,6 +139,7 @@ def check(image: Path, folder: Path, acknowledged: list[str]) -> None:
         root = folder / "home"
         desk = Desk(root, time.time)
         stack.callback(desk.repository.close)
+        stack.callback(desk.ledger.close)
         desk.spool.close_dead(time.time())
         receipt = desk.recorder.record([{"kind": "message", "role": "user", "text": f"after {folder.name}"}])
         assert receipt.committed, receipt.reason

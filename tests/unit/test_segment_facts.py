@@ -153,6 +153,19 @@ def test_what_is_damaged_behind_our_back_is_read_again(desk: Desk) -> None:
     assert (len(healed.facts.values()), healed.count) == (15, 0)
 
 
+def test_a_home_that_is_closed_holds_no_file(desk: Desk) -> None:
+    """Else the disk that it is on cannot be taken out; whoever goes on begins with the file anew."""
+    expected = dict(Reader(desk).facts.values())
+    later = again(desk)
+    reader = Reader(later)
+    assert reader.facts.values() == expected
+    held = [path for path in Path("/proc/self/fd").iterdir() if path.exists() and path.samefile(kept(desk))]
+    later.ledger.close()
+    assert len(held) == 2  # this one and the first one's
+    assert [path for path in held if path.exists() and path.samefile(kept(desk))] == held[:1]
+    assert (dict(reader.facts.values()), reader.count) == (expected, 0)
+
+
 def test_another_file_in_its_place_changes_nothing(desk: Desk) -> None:
     """A process reads on in the file that it knows while another one writes it anew, or it is removed."""
     expected = dict(Reader(desk).facts.values())

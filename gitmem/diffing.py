@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from gitmem.config import HomeConfig
@@ -159,7 +160,7 @@ class Differ:
         after = self._files.disk() if other is None else self._files.side(other)
         files = self._files.differing(before, after)
         changes = self._changes(before, after, files)
-        committed = {*self._changes(before, self._files.side(None))} if after.disk is not None else {*changes}
+        committed = {*self._changes(before, self._files.side(None))} if after.edited else {*changes}
         authors = self._authors(before, after, [one for one in changes if one in committed])
         told = [self._authored(one, authors, is_committed=one in committed) for one in changes]
         kept = [one for one in told if author is None or author in (one.author, one.name)]
@@ -180,14 +181,15 @@ class Differ:
         return diff_files(one, other, self._note_refs(before, after, other.keys()))
 
     def _note_refs(self, before: Side, after: Side, paths: Collection[str]) -> Callable[[str], str | None]:
-        old = self._note_ids.lookup_at(before.commit) if before.commit else None
-        new = self._note_ids.lookup_at(after.commit) if after.commit else None
-        if after.disk is not None:
-            new = self._note_ids.lookup(self._on_disk())
+        @cache  # reads history, and most changes are none of notes
+        def find(side: Side) -> Callable[[str], str] | None:
+            if side.disk is not None:
+                return self._note_ids.lookup(self._on_disk())
+            return self._note_ids.lookup_at(side.commit) if side.commit else None
 
         def ref(path: str) -> str | None:
-            find = new if path in paths else old
-            return None if find is None else f"note:{find(path)}"
+            id_of = find(after if path in paths else before)
+            return None if id_of is None else f"note:{id_of(path)}"
 
         return ref
 

@@ -65,7 +65,8 @@ class HomeHistory:
             on_disk=on_disk,
             operator=parts.operator,
         )
-        return differ.diff(one, other, author=author, patch=patch)
+        with parts.ledger.still():
+            return differ.diff(one, other, author=author, patch=patch)
 
     def revert(self, what: str, *, reason: str | None = None) -> RevertReply:
         """Take a change back, as the operator: a new commit, and history stays.

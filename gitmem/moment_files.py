@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.branch_snapshot import BranchSnapshot
@@ -14,7 +14,7 @@ from gitmem.forgotten import Receipts
 from gitmem.layout import Layout, is_managed
 from gitmem.operator_branch import OperatorBranch
 from gitmem.past_tree import tree_at
-from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, Repository, read_path
+from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, Repository, TreeEntry, read_path
 from gitmem.tree_changes import changed_paths
 
 _FILES: Final = (FILE_MODE, EXECUTABLE_MODE)
@@ -30,11 +30,13 @@ class Side:
         commit: of the operator's branch, HEAD for the working tree; None where there was none yet.
         tree: of that commit.
         disk: of the working tree, which may differ from its commit, one look at it.
+        edited: paths of files that do.
     """
 
     commit: str | None
     tree: str | None
     disk: BranchSnapshot | None = None
+    edited: frozenset[str] = frozenset()
 
 
 class MomentFiles:
@@ -78,7 +80,7 @@ class MomentFiles:
             UsageError: it is neither a commit nor a time.
         """
         if moment is None:
-            return self._head(None)
+            return self._head()
         if moment.startswith(_EPISODE):
             commit = find_commit(self._repository, moment, ())
             return Side(commit.id, commit.tree)
@@ -87,30 +89,35 @@ class MomentFiles:
 
     def disk(self) -> Side:
         """Return the working tree."""
-        return self._head(self._branch.look(staged=False))
+        edited = frozenset(uncommitted(self._branch, self._layout))
+        return replace(self._head(), disk=self._branch.look(staged=False), edited=edited)
 
     def differing(self, one: Side, other: Side) -> dict[str, tuple[bytes | None, bytes | None]]:
         """Return the content of each file that differs, on both sides; None where it is not there."""
-        paths = {change.path for change in changed_paths(self._repository, one.tree, other.tree)}
-        for side in (one, other):
-            paths.update(uncommitted(self._branch, self._layout) if side.disk is not None else ())
-        contents = {path: (self.content(one, path), self.content(other, path)) for path in sorted(paths)}
-        return {path: both for path, both in contents.items() if both[0] != both[1]}
+        found = {
+            change.path: (self._blob(change.path, change.old), self._blob(change.path, change.new))
+            for change in changed_paths(self._repository, one.tree, other.tree)
+        }
+        for path in one.edited | other.edited:
+            found[path] = (self.content(one, path), self.content(other, path))
+        return {path: both for path, both in sorted(found.items()) if both[0] != both[1]}
 
     def content(self, side: Side, path: str) -> bytes | None:
         """Return a file's content, None where there is none; of a link or another repository, what it is."""
         if side.disk is not None and is_managed(path):
             return self._closed(path, side.disk.sight(path).disk)
-        entry = None if side.tree is None else read_path(self._repository, side.tree, path)
+        return self._blob(path, None if side.tree is None else read_path(self._repository, side.tree, path))
+
+    def _blob(self, path: str, entry: TreeEntry | None) -> bytes | None:
         if entry is None:
             return None
         if entry.mode not in _FILES:
             return f"(no file, but {entry.mode:o} {entry.id})\n".encode()
         return self._closed(path, self._repository.read(entry.id)[1])
 
-    def _head(self, disk: BranchSnapshot | None) -> Side:
+    def _head(self) -> Side:
         commit = self._repository.head().commit
-        return Side(commit, self._repository.read_commit(commit).tree if commit else None, disk)
+        return Side(commit, self._repository.read_commit(commit).tree if commit else None)
 
     def _closed(self, path: str, content: bytes | None) -> bytes | None:
         return None if content is None else close_file(path, content, self._receipts())

@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 
 from gitmem.curated import PROSE, STORES
 from gitmem.entries import Entry
-from gitmem.episode_parse import parse_episode
 from gitmem.front_matter import FrontMatter, read_front_matter
 from gitmem.layout import CONFIG_FILE, CONFLICTS, EPISODES, NOTES
 from gitmem.note_identity import match_renames
@@ -224,11 +223,12 @@ def _objective(text: str | None) -> str | None:
 
 
 def _episode(path: str, old: str | None, text: str | None) -> Change:
-    episode = parse_episode(text if text is not None else old or "")
+    front = read_front_matter(text if text is not None else old or "")
+    title = _value(front, "title") or path
     word: Word = "added" if old is None else "removed" if text is None else "edited"
-    ref = f"episode:{episode.id}" if episode.id else None
-    titles = (None if old is None else episode.title, None if text is None else episode.title)
-    return Change("episode", word, path, episode.title or path, ref, *titles)
+    ref = f"episode:{front.id}" if front.id else None
+    titles = (None if old is None else title, None if text is None else title)
+    return Change("episode", word, path, title, ref, *titles)
 
 
 def _value(front: FrontMatter, name: str) -> str | None:

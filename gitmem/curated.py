@@ -97,12 +97,14 @@ def read_store(root: Path, path: str) -> Store | Skipped | None:
     return Store(path, entries, count_chars(entries), newline_of(text), content)
 
 
-def read_prose(root: Path, path: str) -> Prose | Skipped | None:
-    """Read a prose memory; None where there is no file."""
+def read_prose(root: Path, path: str, receipts: Receipts = _NO_RECEIPTS) -> Prose | Skipped | None:
+    """Read a prose memory; None where there is no file, or one that was forgotten."""
     read = _read_text(root, path)
     if read is None or isinstance(read, Skipped):
         return read
     content, text = read
+    if receipts.blobs and receipts.is_forgotten_blob(hash_object("blob", content)):
+        return None
     return Prose(path, text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n"), content)
 
 

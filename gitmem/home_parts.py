@@ -118,6 +118,7 @@ class HomeParts(CleaningParts):
             self.config.memory.__getitem__,
             self._scan_memory,
             self.ledger.receipts,
+            over_limit=lambda text: self.quarantine.over_limit(text),  # noqa: PLW0108 - made when it is asked
         )
 
     @cached_property

@@ -101,9 +101,9 @@ class HomeSessions:
         """Return what a prompt gets of `operator.md` and `self.md`, in this order, as they are now."""
         from gitmem.auto_load import read_sections
 
-        return read_sections(
-            self._parts.layout.root, self._parts.config, self._parts.judge, self._parts.quarantine.parts
-        )
+        parts = self._parts
+        held, receipts = parts.quarantine.parts, parts.ledger.receipts()
+        return read_sections(parts.layout.root, parts.config, parts.judge, held, receipts=receipts)
 
     def memory_write(self, target: str, content: str, **cause: Any) -> WriteReply:
         """Give `operator.md` or `self.md` another text.

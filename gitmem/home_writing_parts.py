@@ -103,7 +103,11 @@ class WritingParts(ReadingParts):
         from gitmem.plan_files import PlanFiles
         from gitmem.work_files import WorkFiles
 
-        plans = PlanFiles(self.layout.root, lambda name: name in self.work_state.state().items)
+        plans = PlanFiles(
+            self.layout.root,
+            lambda name: name in self.work_state.state().items,
+            lambda blob: self.ledger.receipts().is_forgotten_blob(blob),
+        )
         return WorkFiles(
             plans,
             notices=PlanNotices(self.layout),

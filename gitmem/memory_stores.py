@@ -93,6 +93,7 @@ class MemoryStores:
         file: returns switch and limit of a target.
         scan: judges a text.
         receipts: returns what was forgotten.
+        over_limit: returns why an entry is held that came by sync, longer than an agent could write it.
     """
 
     def __init__(
@@ -102,8 +103,11 @@ class MemoryStores:
         file: Callable[[str], MemoryFile],
         scan: Scan,
         receipts: Callable[[], Receipts] = Receipts,
+        *,
+        over_limit: Callable[[str], tuple[str, ...]] = lambda _: (),
     ) -> None:
         self._receipts = receipts
+        self._over_limit = over_limit
         self._root = layout.root
         self._branch = branch
         self.file = file
@@ -184,7 +188,8 @@ class MemoryStores:
             if len(entry.text) > MOST_SCANNED:
                 return blocked_text(file, ["too_long_to_scan"], entry.id)
             verdict = self.scan(entry.text)
-            return blocked_text(file, verdict.rules, entry.id) if verdict.blocked else entry.text
+            rules = verdict.rules if verdict.blocked else self._over_limit(entry.text)
+            return blocked_text(file, rules, entry.id) if rules else entry.text
 
         return show
 

@@ -87,11 +87,18 @@ class PlanFiles:
     Args:
         root: the work tree.
         is_item: says whether something is the id of a work item.
+        is_forgotten: says of a blob's id whether it was forgotten; git may have brought it back.
     """
 
-    def __init__(self, root: Path, is_item: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        is_item: Callable[[str], bool],
+        is_forgotten: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._root = root
         self._is_item = is_item
+        self._is_forgotten = is_forgotten
 
     def find(self, item: WorkItem) -> PlanFile | Skipped | None:
         """Return a work item's plan; why it cannot be read; None where there is none."""
@@ -119,6 +126,8 @@ class PlanFiles:
         file = read_managed(self._root, path)
         if file is None or isinstance(file, Skipped):
             return file
+        if self._is_forgotten(hash_object("blob", file.content)):
+            return Skipped(path, "it was forgotten")
         return parse_plan(path, file.content)
 
     def owner(self, path: str, items: Collection[str]) -> str | None:

@@ -241,6 +241,22 @@ class TestFiles:
         found = [one for one in speakers(home, root, WORD, [ref]) if one != "notes/a.md"]
         assert found == []
 
+    def test_prose_and_a_plan_that_git_brings_back(self, home: AgentHome, root: Path) -> None:
+        """Neither a prompt nor a work item has what lies on disk again."""
+        home.memory_write("self", f"I like {WORD}.\n", by="operator")
+        item = home.work_create("Move it", session="s1", plan=f"1. {WORD}").work_item_id
+        plan = str(home.work_show(item).plan.path)
+        home.forget("agent_memory:self")
+        home.forget(f"file:{file_id(plan)}")
+        git("checkout", "-q", "HEAD~2", "--", "memory/self.md", plan, cwd=root)
+        assert WORD in (root / plan).read_text()
+        assert [one.path for one in home.prose_sections()] == ["memory/operator.md"]
+        home.catch_up()
+        told = speakers(home, root, WORD)  # the records of the item keep its plan; it was not forgotten
+        assert not {"prose", "prompt", "notes", "status"} & {*told}, told
+        found = home.work_show(item).plan
+        assert (found.exists, found.preview, found.problems) == (False, "", ["it was forgotten"])
+
     def test_an_episode_becomes_its_stub(self, home: AgentHome, root: Path) -> None:
         """Its file holds its id alone, its tag stays, and that is no tampering."""
         say(home)

@@ -358,6 +358,11 @@ def test_a_long_entry_is_held_until_it_is_released(pair: tuple[Machine, Machine]
     assert [one.rules for one in victim.sync().quarantined] == [("longer_than_its_store",)]
     assert "giraffe giraffe" not in str(victim.home.session("s8").prompt_block())
     assert "Short giraffe." in str(victim.home.session("s8").prompt_block())
+    shown = victim.home.memory_show("memory", by="agent").to_json()
+    assert "giraffe giraffe" not in str(shown)
+    refused = victim.home.memory("remove", old_text="nothing of the kind").to_json()
+    assert "giraffe giraffe" not in str(refused)
+    assert "Short giraffe." in str(refused)
     victim.home.release(f"entry:{entry_id(long.strip())}")
     assert "giraffe giraffe" in victim.home.get("agent_memory:memory", by="agent").content
 

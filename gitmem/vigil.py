@@ -87,10 +87,12 @@ class Vigil:
         self._settle = duty("pending writes", parts.settle_pending)
         self._index = duty("index", self._catch_up)
         self._catalog = duty("catalog", self._render)
+        self._arrivals = duty("what came by sync", self._judge_arrivals)
         self._small_merge = duty("small merges", self._merge_small)
         self._large_merge = duty("large merges", self._merge_large)
         #: In this order: what the first ones write, the later ones see.
-        self._duties: Final = (self._line, self._spool, self._copy, self._settle, self._index, self._catalog)
+        first = (self._line, self._spool, self._copy, self._settle)
+        self._duties: Final = (*first, self._index, self._catalog, self._arrivals)
         self._merges: Final = (self._small_merge, self._large_merge)
         self._beside = Beside(parts, pace, self._now, duty)
 
@@ -169,6 +171,7 @@ class Vigil:
         self._want(Hints(turns=hints.turns))
         if hints.turns:
             self._line.ask(self._now())
+            self._arrivals.ask(self._now() + self._pace.quiet)  # after the turns that may come in a row
         if hints.state:
             self._settle.ask(self._now())
             self._after_operation()
@@ -208,6 +211,7 @@ class Vigil:
         self._spool.ask(now)
         self._copy.ask(now)
         self._settle.ask(now)
+        self._arrivals.ask(now)
 
     # What is done
 
@@ -241,6 +245,11 @@ class Vigil:
             self._line.ask(self._held_until)
         else:
             self._parts.put_line_back()
+
+    def _judge_arrivals(self) -> None:
+        """Judge what is new, a while at a time, between which everything else is seen to."""
+        if self._parts.judge_arrivals():
+            self._arrivals.ask(self._now())
 
     def _released(self) -> Hints:
         """Return what may be indexed now; files wait while Git is at work, within bounds, and turns never."""

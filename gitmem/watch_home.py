@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -79,4 +80,24 @@ def open_parts(path: Path, tell: Callable[[str], object] = lambda _: None) -> Wa
         end_sync=syncing.end,
         begin_maintenance=lambda: is_due(home.layout, time.time()) and maintaining.begin(),
         end_maintenance=maintaining.end,
+        judge_arrivals=_Arrivals(lambda: home.quarantine(seconds=ROUND).unread).judge,
     )
+
+
+class _Arrivals:
+    """What came by sync and is not judged yet, a part at a time.
+
+    Args:
+        judge: judges for a while; returns how much is left.
+    """
+
+    def __init__(self, judge: Callable[[], int]) -> None:
+        self._judge = judge
+        self._left = math.inf
+
+    def judge(self) -> bool:
+        """Judge a part; say whether there is more, unless all of that cannot be read now."""
+        left = self._judge()
+        goes_on = 0 < left < self._left
+        self._left = left or math.inf
+        return goes_on

@@ -65,6 +65,8 @@ class WatchParts:
         end_sync: ends one that is under way, when the watcher stops.
         begin_maintenance: begins maintenance beside the watcher if it is due; says whether it was.
         end_maintenance: ends it, when the watcher stops.
+        judge_arrivals: judges for a while what came by sync, so that nobody waits for it later; says whether
+            it would get further at once.
     """
 
     layout: Layout
@@ -84,6 +86,7 @@ class WatchParts:
     end_sync: Callable[[], object] = lambda: None
     begin_maintenance: Callable[[], bool] = lambda: False
     end_maintenance: Callable[[], object] = lambda: None
+    judge_arrivals: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)

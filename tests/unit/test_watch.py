@@ -64,6 +64,8 @@ class Desk:
         self.is_due = False
         self.maintained: list[float] = []
         self.maintenance_ended = 0
+        self.arrivals: list[float] = []
+        self.unjudged = 0
         self.operation: str | None = None
         self.told: list[str] = []
         self.watcher = Watcher(
@@ -123,6 +125,7 @@ class Desk:
             end_sync=lambda: self.count("ended"),
             begin_maintenance=self.begin_maintenance,
             end_maintenance=lambda: self.count("maintenance_ended"),
+            judge_arrivals=self.judge_arrivals,
         )
 
     def begin_maintenance(self) -> bool:
@@ -130,6 +133,12 @@ class Desk:
         self.censuses.append(self.seconds)
         self.maintained += [self.seconds] if self.is_due else []
         return self.is_due
+
+    def judge_arrivals(self) -> bool:
+        """Judge a part of what came."""
+        self.arrivals.append(self.seconds)
+        self.unjudged = max(self.unjudged - 1, 0)
+        return self.unjudged > 0
 
     def count(self, name: str) -> None:
         """Count a call."""
@@ -282,6 +291,15 @@ class TestRounds:
         turns = [step for _ in range(340) for step in (Hints(turns=True), *desk.pass_time(2))]
         desk.run(*turns)
         assert [most for _, most in desk.merges] == [16_384]
+
+    def test_what_came_by_sync_is_judged_beforehand(self, desk: Desk) -> None:
+        """A part at a time at the start, and when it is quiet after a line moved: no reader waits for it."""
+        desk.unjudged = 3
+        before = desk.seconds
+        desk.run(*desk.pass_time(1), Hints(turns=True), *desk.pass_time(20))
+        assert len(desk.arrivals) == 4
+        assert desk.arrivals[2] - before < 1
+        assert 5 < desk.arrivals[3] - before < 10
 
     def test_the_catalog_is_written_when_it_changed(self, desk: Desk) -> None:
         """A file that did not change is not written, and one that somebody removed comes back."""

@@ -183,6 +183,17 @@ def test_a_range_is_held_to_what_commits_are(home: Path) -> None:
     assert verify(home, "--range", "topic..main") == []
 
 
+def test_a_message_like_a_turns_opens_no_door(home: Path) -> None:
+    """Who opens a pull request writes its messages: a turn's trailer in one once had nothing looked at."""
+    git("switch", "-qc", "topic", cwd=home)
+    file = episode_file(home)
+    file.write_bytes(file.read_bytes() + b"more\n")
+    trailer = f"Gitmem-Chain: w12345678:1:{'0' * 64}"
+    git("commit", "-qam", "bad", "-m", trailer, "--no-verify", cwd=home)
+    found = verify(home, "--range", "main..topic", code=20)
+    assert ("branch", str(file.relative_to(home))) in {(one["rule"], one["path"]) for one in found}
+
+
 @pytest.mark.parametrize(
     ("text", "code"), [("main", 2), ("..main", 2), ("main..", 2), ("main...topic", 2), ("main..nowhere", 4)]
 )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import astuple
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from gitmem.curated import NOTE_SUFFIXES
 from gitmem.durable_file import write_file
 from gitmem.episode_parse import parse_episode
 from gitmem.episode_record import BOUNDARIES, EpisodeRecord
-from gitmem.episode_selection import EpisodeAnchor, EpisodeIndex, terms_of
+from gitmem.episode_selection import EpisodeAnchor, EpisodeIndex, pack_anchor, terms_of, unpack_anchor
 from gitmem.errors import GitmemError
 from gitmem.git_objects import hash_object
 from gitmem.layout import EPISODES, Layout
@@ -22,7 +20,9 @@ from gitmem.ledger import Ledger
 from gitmem.repository import TREE_MODE, Repository, read_path, walk_tree
 
 #: Of the file; another one makes it worthless, also when the terms of texts change.
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+#: Letters of a blob's id.
+_ID: Final = 40
 #: Episodes that may be read anew before the file is written again.
 _SPARE: Final = 4
 
@@ -51,7 +51,7 @@ class EpisodeAnchors:
         self._ledger = ledger
         self._is_held = is_held
         self._receipts: frozenset[str] = frozenset()
-        self._known: dict[str, EpisodeAnchor | None] | None = None
+        self._known: dict[str, bytes | None] | None = None
         self._unkept = 0
         self._index: tuple[object, EpisodeIndex] = (None, EpisodeIndex())
         self._lock = threading.Lock()
@@ -106,36 +106,36 @@ class EpisodeAnchors:
                 if entry.id not in self._known:
                     self._known[entry.id] = self._learn(entry.id)
                     self._unkept += 1
-                anchor = self._known[entry.id]
-                if anchor is not None and not self._is_held(path, entry.id):
-                    yield anchor
+                row = self._known[entry.id]
+                if row is not None and not self._is_held(path, entry.id):
+                    yield unpack_anchor(row)
 
-    def _learn(self, blob: str) -> EpisodeAnchor | None:
+    def _learn(self, blob: str) -> bytes | None:
         with suppress(GitmemError):
-            return _anchor_in(self._repository.read(blob)[1])
+            anchor = _anchor_in(self._repository.read(blob)[1])
+            return None if anchor is None else pack_anchor(anchor)
         return None
 
-    def _read(self) -> dict[str, EpisodeAnchor | None]:
+    def _read(self) -> dict[str, bytes | None]:
         try:
-            head, _, content = self._file.read_bytes().partition(b"\n")
-            if head.decode() == self._head(content):
-                words: dict[str, str] = {}
-                return {blob: _from_row(row, words) for blob, row in json.loads(content).items()}
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            head, *lines = self._file.read_bytes().split(b"\n")
+            if head.decode() == self._head(lines):
+                return {line[:_ID].decode(): line[_ID + 1 :] or None for line in lines}
+        except (OSError, ValueError):
             pass
         return {}
 
     def _keep(self) -> None:
         assert self._known is not None
-        rows = {blob: anchor and _to_row(anchor) for blob, anchor in self._known.items()}
-        content = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        lines = [b"%b %b" % (blob.encode(), row or b"") for blob, row in self._known.items()]
         with suppress(OSError):  # a home that cannot be written is still read
-            write_file(self._file, f"{self._head(content)}\n".encode() + content, durable=False)
+            write_file(self._file, b"\n".join([self._head(lines).encode(), *lines]), durable=False)
             self._unkept = 0
 
-    def _head(self, content: bytes) -> str:
+    def _head(self, lines: Iterable[bytes]) -> str:
         forgotten = sha256(" ".join(sorted(self._receipts)).encode()).hexdigest()
-        return f"gitmem episode anchors {_FORMAT} {forgotten} {sha256(content).hexdigest()}"
+        content = sha256(b"\n".join(lines)).hexdigest()
+        return f"gitmem episode anchors {_FORMAT} {forgotten} {content}"
 
 
 def _anchor_in(content: bytes) -> EpisodeAnchor | None:
@@ -163,15 +163,3 @@ def anchor_of(episode: EpisodeRecord) -> EpisodeAnchor | None:
         workspaces=tuple(sorted({turn.workspace for turn in episode.turns if turn.workspace})),
         terms=terms_of([*texts, *(item.text for items in lists for item in items)]),
     )
-
-
-def _to_row(anchor: EpisodeAnchor) -> list[Any]:
-    return [*astuple(anchor)]
-
-
-def _from_row(row: Any, words: dict[str, str]) -> EpisodeAnchor | None:
-    """Return an episode's anchor; a word that several episodes have is in memory once, in `words`."""
-    if row is None:
-        return None
-    values: list[Any] = [(*map(words.setdefault, one, one),) if isinstance(one, list) else one for one in row]
-    return EpisodeAnchor(*values)

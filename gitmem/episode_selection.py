@@ -7,11 +7,13 @@ counts.
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import astuple, dataclass
+from typing import Any, Final
 
 from gitmem.analysis import analyze_query, count_terms
 from gitmem.graphemes import cut_at
@@ -39,9 +41,6 @@ _COMMON_SHARE: Final = 0.5
 _SOME: Final = 4
 #: What the newest episode has ahead of one that fits as well, one less for each that is newer.
 _NEWEST: Final = 8
-
-#: The terms that stand for a word, and how much it says.
-_Word = tuple[frozenset[str], float]
 
 _SIGNS: Final = re.compile(r"[\W_]+")
 _INTRO: Final = (
@@ -134,21 +133,28 @@ def terms_of(texts: Iterable[str]) -> tuple[str, ...]:
 class EpisodeIndex:
     """Finds relevant episodes among all that are finished.
 
+    An episode is kept as its row, and made when it may be relevant: most of many are not, and an object of
+    each would take several times as much memory.
+
     Args:
         anchors: all finished episodes, in any order.
     """
 
     def __init__(self, anchors: Iterable[EpisodeAnchor] = ()) -> None:
-        self._anchors = sorted(anchors, key=lambda one: (one.finalized_at, one.id), reverse=True)
-        self._words = _Words(self._anchors)
-        self._by_key: dict[tuple[str, str], list[int]] = {}
-        for place, anchor in enumerate(self._anchors):
+        packed = [(one.finalized_at, one.id, pack_anchor(one)) for one in anchors]
+        packed.sort(key=lambda one: one[:2], reverse=True)
+        self._rows = [row for _, _, row in packed]
+        self._words = _Words(len(packed))
+        self._by_key: dict[tuple[str, str], array[int]] = {}
+        for place, row in enumerate(self._rows):
+            anchor = unpack_anchor(row)
+            self._words.add(place, anchor.terms)
             for key in _keys(anchor):
-                self._by_key.setdefault(key, []).append(place)
+                self._by_key.setdefault(key, array("l")).append(place)
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._anchors)
+        return len(self._rows)
 
     def select(self, query: EpisodeQuery, rendered: Collection[str] = ()) -> tuple[EpisodeChoice, ...]:
         """Return the episodes that bear on what is going on, the most relevant first.
@@ -158,22 +164,43 @@ class EpisodeIndex:
             rendered: ids of the turns that stand in the prompt.
         """
         shown = frozenset(rendered)
-        wanted = (self._words.of(query.input), self._words.of(query.objective))
-        found = (
-            _choice(self._anchors[place], query, wanted, place)
-            for place in self._likely(query, wanted)
-            if _is_in_scope(self._anchors[place], query) and shown.isdisjoint(self._anchors[place].turn_ids)
-        )
+        found = []
+        for place, words in self._likely(query):
+            anchor = unpack_anchor(self._rows[place])
+            if _is_in_scope(anchor, query) and shown.isdisjoint(anchor.turn_ids):
+                found.append(_choice(anchor, query, words, place))
         relevant = [one for one in found if one is not None]
         relevant.sort(key=lambda one: -one.score)  # stable: of equal ones the newer stays ahead
         return tuple(relevant[:MOST_SELECTED])
 
-    def _likely(self, query: EpisodeQuery, wanted: Iterable[Iterable[_Word]]) -> list[int]:
-        """Return the places of the episodes that share anything, the newest first."""
-        places = {p for words in wanted for word, weight in words if weight for p in self._words.places(word)}
+    def _likely(self, query: EpisodeQuery) -> list[tuple[int, float]]:
+        """Return the places of the episodes that share enough, the newest first, with their words' points."""
+        points: dict[int, float] = {}
+        for text, most in ((query.input, _INPUT_WORDS), (query.objective, _OBJECTIVE_WORDS)):
+            for place, share in self._words.shares(text).items():
+                points[place] = points.get(place, 0.0) + share * most
+        places = {place for place, words in points.items() if words >= _LEAST_WORDS}
         for key in _query_keys(query):
             places.update(self._by_key.get(key, ()))
-        return sorted(places)
+        return [(place, points.get(place, 0.0)) for place in sorted(places)]
+
+
+def pack_anchor(anchor: EpisodeAnchor) -> bytes:
+    """Return an episode's anchor as a row of JSON."""
+    return json.dumps(astuple(anchor), ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def unpack_anchor(row: bytes) -> EpisodeAnchor:
+    """Return the anchor of a row.
+
+    Raises:
+        ValueError, TypeError: it is none.
+    """
+    found = json.loads(row.decode("utf-8", "surrogatepass"))
+    values: list[Any] = [(*one,) if isinstance(one, list) else one for one in found]
+    return EpisodeAnchor(*values)
 
 
 def select_episodes(
@@ -200,25 +227,38 @@ def fit_episodes(choices: Sequence[EpisodeChoice], tokens: int, count: Tokenizer
 
 
 class _Words:
-    """Which episodes have a word, and how much it says: the fewer have it, the more."""
+    """Which episodes have a word, and how much it says: the fewer have it, the more.
 
-    def __init__(self, anchors: Sequence[EpisodeAnchor]) -> None:
-        self._total = len(anchors)
-        self._places: dict[str, list[int]] = {}
-        for place, anchor in enumerate(anchors):
-            for term in anchor.terms:
-                self._places.setdefault(term, []).append(place)
+    Args:
+        total: number of episodes.
+    """
 
-    def of(self, text: str) -> list[_Word]:
-        """Return the words of a text, each as the terms that stand for it, with their weights."""
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._places: dict[str, array[int]] = {}
+
+    def add(self, place: int, terms: Iterable[str]) -> None:
+        """Take the terms of the episode at a place."""
+        for term in terms:
+            self._places.setdefault(term, array("l")).append(place)
+
+    def shares(self, text: str) -> dict[int, float]:
+        """Return which part of what a text's words say each episode has too, by place."""
+        words = [(word, self._weight(word)) for word in self._of(text)]
+        total = sum(weight for _, weight in words)
+        found: dict[int, float] = {}
+        for word, weight in words if total else ():
+            if weight:
+                for place in {place for term in word for place in self._places.get(term, ())}:
+                    found[place] = found.get(place, 0.0) + weight
+        return {place: weight / total for place, weight in found.items()}
+
+    def _of(self, text: str) -> list[frozenset[str]]:
+        """Return the words of a text, each as the terms that stand for it."""
         units = analyze_query(text) if text.strip() else []
         told = [unit for unit in units if not is_stop_word(unit.surface)]
         words = [frozenset(term for term in unit.terms if len(term) > 1) for unit in told]
-        return [(word, self._weight(word)) for word in words if word]
-
-    def places(self, word: frozenset[str]) -> set[int]:
-        """Return the places of the episodes that have a word."""
-        return {place for term in word for place in self._places.get(term, ())}
+        return [word for word in words if word]
 
     def _weight(self, word: frozenset[str]) -> float:
         having = max(len(self._places.get(term, ())) for term in word)
@@ -257,13 +297,12 @@ def _is_in_scope(anchor: EpisodeAnchor, query: EpisodeQuery) -> bool:
 def _choice(
     anchor: EpisodeAnchor,
     query: EpisodeQuery,
-    wanted: tuple[list[_Word], list[_Word]],
+    words: float,
     rank: int,
 ) -> EpisodeChoice | None:
     is_same = anchor.work_item is not None and anchor.work_item == query.work_item
     objective = _plain(anchor.objective)
     has_same_objective = bool(objective) and objective == _plain(query.objective)
-    words = _share(anchor, wanted[0]) * _INPUT_WORDS + _share(anchor, wanted[1]) * _OBJECTIVE_WORDS
     signals = {
         "work_item": _SAME_WORK_ITEM if is_same else 0.0,
         "objective": _SAME_OBJECTIVE if has_same_objective else 0.0,
@@ -278,14 +317,6 @@ def _choice(
     score = sum(points for _, points in given) + max(0, _NEWEST - rank)
     is_historical = is_same and bool(query.objective) and not has_same_objective
     return EpisodeChoice(anchor, round(score, 3), given, is_historical)
-
-
-def _share(anchor: EpisodeAnchor, words: Sequence[_Word]) -> float:
-    """Return which part of what some words say an episode has too."""
-    total = sum(weight for _, weight in words)
-    if not total:
-        return 0.0
-    return sum(weight for word, weight in words if not word.isdisjoint(anchor.terms)) / total
 
 
 def _shared(one: Iterable[str], other: Iterable[str]) -> int:

@@ -16,8 +16,9 @@ from gitmem.work_ref_merge import RefFold, WorkRefs
 #: Of the rows that `turn_rows` makes.
 ROWS_VERSION: Final = 1
 
-#: Work items whose turns and work refs are kept in memory.
+#: Work items whose turns are kept in memory, and those whose work refs are, which are many more.
 _READ: Final = 64
+_FOLDED: Final = 16
 
 _SIGN: Final = b'"kind":"turn"'
 _FIELD: Final = b'"work_item":"'
@@ -104,7 +105,7 @@ class RefReader:
             fold.add(self._read(turn))
         self._folds[item] = wanted, fold
         self._folds.move_to_end(item)
-        if len(self._folds) > _READ:
+        if len(self._folds) > _FOLDED:
             self._folds.popitem(last=False)
         return fold.refs()
 

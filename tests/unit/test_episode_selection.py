@@ -14,9 +14,11 @@ from gitmem.episode_selection import (
     EpisodeAnchor,
     EpisodeQuery,
     fit_episodes,
+    pack_anchor,
     render_episodes,
     select_episodes,
     terms_of,
+    unpack_anchor,
 )
 from gitmem.token_estimate import estimate_tokens
 
@@ -187,3 +189,26 @@ def test_a_larger_size_shows_no_less(
     assert estimate_tokens(small) <= tokens
     assert large.startswith(small)
     assert fit_episodes(chosen, 10_000) == render_episodes(chosen)
+
+
+WORDS = st.lists(st.text(max_size=8), max_size=3).map(tuple)
+ANCHORS = st.builds(
+    EpisodeAnchor,
+    st.text(min_size=1),
+    WORDS,
+    st.text(),
+    work_item=st.none() | st.text(),
+    objective=st.text(),
+    files=WORDS,
+    follow_ups=WORDS,
+    workspaces=WORDS,
+    terms=WORDS,
+)
+
+
+@given(ANCHORS)
+def test_an_episode_is_made_of_its_row_again(one: EpisodeAnchor) -> None:
+    """Whatever its words are: a row stands on one line, and says all of it."""
+    row = pack_anchor(one)
+    assert b"\n" not in row
+    assert unpack_anchor(row) == one

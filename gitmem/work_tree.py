@@ -47,6 +47,7 @@ class ReplacedFile:
         self._token = token
         self._beside: str | None = None
         self._displaced: tuple[str, os.stat_result] | None = None
+        self._own: os.stat_result | None = None
 
     @property
     def removes(self) -> bool:
@@ -62,17 +63,23 @@ class ReplacedFile:
         """Remove what was written beside and not moved, and what was displaced unless it was written since.
 
         An editor that had the file open then, or had just found it by its name, went on in it and saved;
-        that is its last save, and it stands again.
+        that is its last save, and it stands again; unless our text was saved over since, later than that.
         """
         if self._displaced is not None:
             left, seen = self._displaced
             with suppress(OSError), held_still(self._folder, left, wait=_SAVING):
-                if not _same_file(self._stat(left), seen):
+                saved = self._stat(left)
+                if not _same_file(saved, seen) and not self._is_saved_over(saved):
                     exchange(self._folder, left, self._name)
                 os.unlink(left, dir_fd=self._folder)
         elif self._beside is not None:
             with suppress(OSError):
                 os.unlink(self._beside, dir_fd=self._folder)
+
+    def _is_saved_over(self, saved: os.stat_result) -> bool:
+        found = self._stat(self._name)
+        is_ours = self._own is not None and _same_file(found, self._own)
+        return not is_ours and found.st_mtime_ns >= saved.st_mtime_ns
 
     def place(self, seen: Seen = ANYTHING) -> os.stat_result | None:
         """Put the new content in place; return its stat data, or None where the file was removed.
@@ -114,7 +121,7 @@ class ReplacedFile:
         except (FileExistsError, FileNotFoundError) as error:
             raise self._moved() from error
         if _same_file(self._stat(beside), seen):
-            self._displaced = beside, seen
+            self._displaced, self._own = (beside, seen), own
             return True
         self._take_back(beside, own)
         raise self._moved()

@@ -108,6 +108,24 @@ def test_a_save_into_the_displaced_file_stands(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
 
 
+def test_a_later_save_over_our_text_outlives_one_into_the_displaced_file(tmp_path: Path) -> None:
+    """A program that kept the file open saved in it unseen; the editor that saved last is who is right."""
+    path = tmp_path / "M.md"
+    path.write_text("old")
+    replaced = replaced_file(tmp_path, "M.md", b"ours", mode=None, token="t", grant=grant)
+    with replaced as file, path.open("r+") as program:
+        placed = file.place(path.lstat())
+        assert placed is not None
+        program.truncate(0)
+        program.write("first")
+        program.flush()
+        os.utime(program.fileno(), ns=(0, placed.st_mtime_ns + 1))
+        path.write_text("second")
+        os.utime(path, ns=(0, placed.st_mtime_ns + 2))
+    assert path.read_text() == "second"
+    assert [one.name for one in tmp_path.iterdir()] == ["M.md"]
+
+
 def test_an_open_editor_is_waited_for(tmp_path: Path) -> None:
     """A file that somebody has open for writing is about to change; for a moment that is waited for."""
     path = tmp_path / "M.md"

@@ -73,7 +73,7 @@ class EpisodeAnchors:
         with self._lock:
             self._renew()
             if self._index[0] != key:
-                self._index = (key, EpisodeIndex(self._all(folder, waiting or {})))
+                self._index = (key, EpisodeIndex.of_rows(self._all(folder, waiting or {})))
                 if self._unkept > _SPARE:
                     self._keep()
             return self._index[1]
@@ -87,18 +87,17 @@ class EpisodeAnchors:
             self._known = self._read()
             self._index = (None, EpisodeIndex())
 
-    def _all(self, folder: str | None, waiting: Mapping[str, bytes]) -> Iterator[EpisodeAnchor]:
-        known: set[str] = set()
-        for anchor in self._anchors(folder) if folder else ():
-            known.add(anchor.id)
-            yield anchor
+    def _all(self, folder: str | None, waiting: Mapping[str, bytes]) -> list[bytes]:
+        rows = [*self._of_tree(folder)] if folder else []
         receipts = self._ledger.receipts()
+        known = {unpack_anchor(row).id for row in rows} if waiting else set()
         for _, content in sorted(waiting.items()):
             waits = None if receipts.is_forgotten_blob(hash_object("blob", content)) else _anchor_in(content)
             if waits is not None and waits.id not in known:
-                yield waits
+                rows.append(pack_anchor(waits))
+        return rows
 
-    def _anchors(self, folder: str) -> Iterator[EpisodeAnchor]:
+    def _of_tree(self, folder: str) -> Iterator[bytes]:
         receipts = self._ledger.receipts()
         assert self._known is not None
         for path, entry in walk_tree(self._repository, folder, f"{EPISODES}/"):
@@ -108,7 +107,7 @@ class EpisodeAnchors:
                     self._unkept += 1
                 row = self._known[entry.id]
                 if row is not None and not self._is_held(path, entry.id):
-                    yield unpack_anchor(row)
+                    yield row
 
     def _learn(self, blob: str) -> bytes | None:
         with suppress(GitmemError):

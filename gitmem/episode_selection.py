@@ -141,16 +141,30 @@ class EpisodeIndex:
     """
 
     def __init__(self, anchors: Iterable[EpisodeAnchor] = ()) -> None:
-        packed = [(one.finalized_at, one.id, pack_anchor(one)) for one in anchors]
-        packed.sort(key=lambda one: one[:2], reverse=True)
-        self._rows = [row for _, _, row in packed]
-        self._words = _Words(len(packed))
+        self._take((pack_anchor(anchor), anchor) for anchor in anchors)
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[bytes]) -> EpisodeIndex:
+        """Return the index of anchors that `pack_anchor` packed."""
+        index = cls()
+        index._take((row, unpack_anchor(row)) for row in rows)
+        return index
+
+    def _take(self, found: Iterable[tuple[bytes, EpisodeAnchor]]) -> None:
+        self._rows: list[bytes] = []
+        self._words = _Words()
         self._by_key: dict[tuple[str, str], array[int]] = {}
-        for place, row in enumerate(self._rows):
-            anchor = unpack_anchor(row)
+        ages = []
+        for place, (row, anchor) in enumerate(found):
+            self._rows.append(row)
+            ages.append((anchor.finalized_at, anchor.id, place))
             self._words.add(place, anchor.terms)
             for key in _keys(anchor):
                 self._by_key.setdefault(key, array("l")).append(place)
+        #: How many episodes are newer, by place.
+        self._ranks = array("l", bytes(array("l").itemsize * len(ages)))
+        for rank, (_, _, place) in enumerate(sorted(ages, reverse=True)):
+            self._ranks[place] = rank
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -168,7 +182,7 @@ class EpisodeIndex:
         for place, words in self._likely(query):
             anchor = unpack_anchor(self._rows[place])
             if _is_in_scope(anchor, query) and shown.isdisjoint(anchor.turn_ids):
-                found.append(_choice(anchor, query, words, place))
+                found.append(_choice(anchor, query, words, self._ranks[place]))
         relevant = [one for one in found if one is not None]
         relevant.sort(key=lambda one: -one.score)  # stable: of equal ones the newer stays ahead
         return tuple(relevant[:MOST_SELECTED])
@@ -182,7 +196,7 @@ class EpisodeIndex:
         places = {place for place, words in points.items() if words >= _LEAST_WORDS}
         for key in _query_keys(query):
             places.update(self._by_key.get(key, ()))
-        return [(place, points.get(place, 0.0)) for place in sorted(places)]
+        return [(place, points.get(place, 0.0)) for place in sorted(places, key=self._ranks.__getitem__)]
 
 
 def pack_anchor(anchor: EpisodeAnchor) -> bytes:
@@ -227,18 +241,15 @@ def fit_episodes(choices: Sequence[EpisodeChoice], tokens: int, count: Tokenizer
 
 
 class _Words:
-    """Which episodes have a word, and how much it says: the fewer have it, the more.
+    """Which episodes have a word, and how much it says: the fewer have it, the more."""
 
-    Args:
-        total: number of episodes.
-    """
-
-    def __init__(self, total: int) -> None:
-        self._total = total
+    def __init__(self) -> None:
+        self._total = 0
         self._places: dict[str, array[int]] = {}
 
     def add(self, place: int, terms: Iterable[str]) -> None:
-        """Take the terms of the episode at a place."""
+        """Take the terms of the episode at a place; they come in order."""
+        self._total = place + 1
         for term in terms:
             self._places.setdefault(term, array("l")).append(place)
 

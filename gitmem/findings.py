@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -23,6 +24,7 @@ def text_mark(text: str) -> str:
     return sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:MARK_LENGTH]
 
 
+@lru_cache(maxsize=8)  # it is the same one for every text that is judged
 def split_allowed(setting: str | None) -> frozenset[str]:
     """Return the entries of an allow list, which commas or white space separate, as they stand."""
     return frozenset((setting or "").replace(",", " ").split())

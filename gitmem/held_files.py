@@ -6,23 +6,21 @@ that a look at all of them reads what is new and nothing else.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gitmem import __version__
 from gitmem.arrivals import Arrivals
 from gitmem.authored_files import episode_id
 from gitmem.authored_text import BOM, Problem, decode_text
 from gitmem.blocked_parts import BlockedPart
+from gitmem.clean_blobs import CleanBlobs
 from gitmem.config import HomeConfig
 from gitmem.curated import NOTE_SUFFIXES, PROSE, STORES
-from gitmem.durable_file import write_file
 from gitmem.entries import Entry, entry_digest, entry_id, parse_store
 from gitmem.errors import GitmemError
 from gitmem.front_matter import read_front_matter
@@ -56,7 +54,6 @@ _TARGETS: Final = {path: target for target, path in STORES.items()}
 #: Folders whose files are items, with what one is.
 _KINDS: Final = {NOTES: "note", EPISODES: "episode", WORK: "plan"}
 _FILES: Final = (FILE_MODE, EXECUTABLE_MODE)
-_FORMAT: Final = 1
 _KEPT: Final = 5_000
 
 
@@ -100,7 +97,7 @@ class HeldFiles:
         self._allowed = allowed
         self._note_ref = note_ref
         self._arrivals = Arrivals(repository, layout)
-        self._clean = _CleanBlobs(layout.derived / "facts" / "quarantine-files.json")
+        self._clean = CleanBlobs(layout.derived / "facts" / "quarantine-files.json")
         self._lock = threading.Lock()
         self._parts: tuple[frozenset[str], dict[tuple[str, str], tuple[BlockedPart, ...]]] = (frozenset(), {})
 
@@ -334,51 +331,6 @@ class _Holds:
 
     def __call__(self, version: bytes | None) -> bool:
         return holds_part(version, self.text)
-
-
-class _CleanBlobs:
-    """The files that have nothing to be held, by path's kind and blob; a cache that may be lost."""
-
-    def __init__(self, file: Path) -> None:
-        self._path = file
-        self._sign: str | None = None
-        self._blobs: set[str] = set()
-        self._seen: set[str] = set()
-        self._is_new = False
-
-    def has(self, sign: str, path: str, blob: str) -> bool:
-        if self._sign != sign:
-            self._sign, self._blobs = sign, _read_blobs(self._path, sign)
-        name = _name_of(path, blob)
-        self._seen.add(name)
-        return name in self._blobs
-
-    def add(self, path: str, blob: str) -> None:
-        self._blobs.add(_name_of(path, blob))
-        self._is_new = True
-
-    def keep(self) -> None:
-        """Write what is new, without what the branch has no more."""
-        seen, self._seen = self._seen, set()
-        if not self._is_new:
-            return
-        row: dict[str, Any] = {"format": _FORMAT, "sign": self._sign, "blobs": sorted(self._blobs & seen)}
-        with suppress(OSError):
-            write_file(self._path, json.dumps(row).encode(), durable=False)
-            self._is_new = False
-
-
-def _read_blobs(path: Path, sign: str) -> set[str]:
-    try:
-        row = json.loads(path.read_bytes())
-        return set(row["blobs"]) if (row["format"], row["sign"]) == (_FORMAT, sign) else set()
-    except (OSError, ValueError, TypeError, LookupError, RecursionError):
-        return set()
-
-
-def _name_of(path: str, blob: str) -> str:
-    # A file's name is judged too, and what a store holds is judged otherwise than a note.
-    return f"{sha256(path.encode('utf-8', 'surrogatepass')).hexdigest()[:16]} {blob}"
 
 
 def _held_entry(text: str, path: str, rules: tuple[str, ...]) -> Held:

@@ -72,7 +72,8 @@ FLOORS = [
         session_map session_lineage""",
         # 5 use cases
         """maintenance init turn turn_recorder index_backlog index_batch index_trouble indexer reindexing
-        index_runs memory_text gone_entries memory_files source_errors held_files quarantine
+        index_runs memory_text gone_entries memory_files source_errors clean_blobs held_files
+        quarantine
         quarantine_marks short_refs agent_sight memory_get latest_snapshots search_candidates scoring/
         search_hits unindexed index_view index_status search status commit_found importers/ chosen_index
         machine_settings memory_records authoring refused_facts prose_writes entry_edits memory_gate

@@ -143,19 +143,7 @@ class Differ:
         author: str | None = None,
         patch: bool = False,
     ) -> DiffReply:
-        """Return what changed from one moment to another.
-
-        Args:
-            one: a commit by any name that Git has for it, `episode/<id>`, the commit of a turn, or a time in
-                words; HEAD by default.
-            other: the same; the files on disk by default.
-            author: only changes by `agent`, by `operator`, or by whoever has this name.
-            patch: return the texts too.
-
-        Raises:
-            NotFound: there is no such commit here.
-            UsageError: a moment is neither a commit nor a time.
-        """
+        """Return what changed between two moments; arguments and errors are those of `AgentHome.diff`."""
         before = self._files.side(one)
         after = self._files.disk() if other is None else self._files.side(other)
         files = self._files.differing(before, after)

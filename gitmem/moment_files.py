@@ -14,8 +14,9 @@ from gitmem.forgotten import Receipts
 from gitmem.layout import Layout, is_managed
 from gitmem.operator_branch import OperatorBranch
 from gitmem.past_tree import tree_at
-from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, Repository, TreeEntry, read_path
+from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, Repository, TreeEntry
 from gitmem.tree_changes import changed_paths
+from gitmem.tree_edit import TreeFile, find_file
 
 _FILES: Final = (FILE_MODE, EXECUTABLE_MODE)
 #: How the tags of episodes begin; never a time.
@@ -106,14 +107,15 @@ class MomentFiles:
         """Return a file's content, None where there is none; of a link or another repository, what it is."""
         if side.disk is not None and is_managed(path):
             return self._closed(path, side.disk.sight(path).disk)
-        return self._blob(path, None if side.tree is None else read_path(self._repository, side.tree, path))
+        file = None if side.tree is None else find_file(self._repository, side.tree, path)
+        return self._blob(path, file)
 
-    def _blob(self, path: str, entry: TreeEntry | None) -> bytes | None:
-        if entry is None:
+    def _blob(self, path: str, file: TreeEntry | TreeFile | None) -> bytes | None:
+        if file is None:
             return None
-        if entry.mode not in _FILES:
-            return f"(no file, but {entry.mode:o} {entry.id})\n".encode()
-        return self._closed(path, self._repository.read(entry.id)[1])
+        if file.mode not in _FILES:
+            return f"(no file, but {file.mode:o} {file.id})\n".encode()
+        return self._closed(path, self._repository.read(file.id)[1])
 
     def _head(self) -> Side:
         commit = self._repository.head().commit

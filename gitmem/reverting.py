@@ -23,10 +23,11 @@ from gitmem.operator_branch import OperatorBranch
 from gitmem.past_tree import tree_at
 from gitmem.redaction import redact_secrets
 from gitmem.refs import parse_ref
-from gitmem.repository import EXECUTABLE_MODE, FILE_MODE, Commit, Repository, read_path
+from gitmem.repository import Commit, Repository
 from gitmem.subjects import KIND, REASON, REVERTS, format_message, parse_trailers, revert_subject
 from gitmem.times import format_time
 from gitmem.tree_changes import changed_paths
+from gitmem.tree_edit import find_file
 from gitmem.undo_rules import Undone, steps_of, undo_entries, undo_file
 
 #: Folders whose files tell what the ledger says, or are kept for ever.
@@ -35,7 +36,6 @@ _FIXED: Final[Mapping[str, str]] = {
     WORK: "A plan follows its work item: gitmem work.",
     CONFLICTS: "A conflict is ended by gitmem resolve.",
 }
-_FILES: Final = (FILE_MODE, EXECUTABLE_MODE)
 #: Later commits that are named where they overlap.
 _MOST_NAMED: Final = 5
 
@@ -109,18 +109,7 @@ class Reverts:
         self._allowed = allowed
 
     def revert(self, what: str, reason: str | None = None) -> RevertReply:
-        """Take the change of a commit back, or the last change of an entry or a file.
-
-        Args:
-            what: a commit of the operator's branch, by any name that Git has for it; the ref of an entry, of
-                a note or of another file; or the path of a file.
-            reason: why, in words that stay.
-
-        Raises:
-            NotFound: it names nothing.
-            UsageError: it is a turn, a merge, or a file that is not changed by hand.
-            RefusedError: later edits stand on it, or the scanner found something; nothing was done.
-        """
+        """Take a change back; arguments and errors as `AgentHome.revert` has them."""
         if _is_ref(what):
             return self._do(self._plan_ref(what), reason)
         if is_managed(what) and self._last_change(what) is not None:
@@ -128,18 +117,7 @@ class Reverts:
         return self._do(self._plan_commit(find_commit(self._repository, what, self._lines())), reason)
 
     def restore(self, path: str, as_of: str, reason: str | None = None) -> RevertReply:
-        """Bring a file back as it was; what it has become since then stays in history.
-
-        Args:
-            path: of the file, in the home; or a ref that leads to one.
-            as_of: a commit, a turn's commit, or a time in words.
-            reason: why, in words that stay.
-
-        Raises:
-            NotFound: there was no such file then.
-            UsageError: the file is not changed by hand.
-            RefusedError: the scanner found something, or a part of it was forgotten; nothing was done.
-        """
+        """Bring a file back as it was; arguments and errors as `AgentHome.restore` has them."""
         path = self._path_of(path) if _is_ref(path) else path
         _refuse_fixed([path])
         past = tree_at(self._repository, as_of, self._now(), self._lines())
@@ -242,8 +220,8 @@ class Reverts:
             yield newer[0], [path for path, blob in zip(paths, newer[1], strict=True) if blob]
 
     def _blob(self, tree: str, path: str) -> str | None:
-        entry = read_path(self._repository, tree, path)
-        return None if entry is None else entry.id
+        file = find_file(self._repository, tree, path)
+        return None if file is None else file.id
 
     def _before(self, commit: Commit, path: str) -> bytes | None:
         if not commit.parents:
@@ -251,10 +229,8 @@ class Reverts:
         return self._content(self._repository.read_commit(commit.parents[0]).tree, path)
 
     def _content(self, tree: str | None, path: str) -> bytes | None:
-        entry = None if tree is None else read_path(self._repository, tree, path)
-        if entry is None or entry.mode not in _FILES:
-            return None
-        return self._repository.read(entry.id)[1]
+        file = None if tree is None else find_file(self._repository, tree, path)
+        return self._repository.read(file.id)[1] if file is not None and file.is_regular else None
 
     def _present(self, path: str) -> bytes | None:
         return self._branch.look(staged=False).sight(path).disk

@@ -118,8 +118,11 @@ class HomeParts(CleaningParts):
             self.config.memory.__getitem__,
             self._scan_memory,
             self.ledger.receipts,
-            over_limit=lambda text: self.quarantine.over_limit(text),  # noqa: PLW0108 - made when it is asked
+            over_limit=self._over_limit,
         )
+
+    def _over_limit(self, text: str) -> tuple[str, ...]:
+        return self.quarantine.over_limit(text)  # which is made only when it is asked
 
     @cached_property
     def memory_tool(self) -> MemoryTool:

@@ -163,15 +163,12 @@ class Verify:
             self._keep_tags(tags)
         return result
 
-    def _readable(self, look: Callable[[], Iterable[Finding]], tip: str | None) -> list[Finding]:
-        """Return what a part of the look finds; that it cannot read something is a finding, too."""
-        found = []
+    def _readable(self, look: Callable[[], Iterable[Finding]], tip: str | None) -> Iterator[Finding]:
+        """Yield what a part of the look finds; that it cannot read something is a finding, too."""
         try:
-            for finding in look():
-                found.append(finding)  # noqa: PERF402 - what was found before an error counts
+            yield from look()
         except (CorruptionError, ObjectMissing) as error:
-            found.append(Finding("unreadable", error.message, path=self._parts.branch, commit=tip))
-        return found
+            yield Finding("unreadable", error.message, path=self._parts.branch, commit=tip)
 
     def _episodes(
         self,
